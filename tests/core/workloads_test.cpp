@@ -57,6 +57,9 @@ void configure(api::ResourceClaim& claim, const std::string& parameters) {
       {.requests = {}, .driver = api::kDriver, .parameters = parameters, .from_class = false});
 }
 
+constexpr char kUnusableConfig[] =
+    R"({"apiVersion":"resource.nvidia.com/v1beta1","kind":"ComputeDomainConfig","nodes":2})";
+
 AutomaticClaim known(const api::ResourceClaim& object, const OwnedWorkload& workload) {
   return {.object = object,
           .seen = kElapsed - 1min,
@@ -378,6 +381,31 @@ TEST(Workloads, DomainsThatAreNeverMadeHoldBackNoOthersForEver) {
   EXPECT_EQ(tried.size(), 100U);
 }
 
+// Each is recorded by the same worker.
+TEST(Workloads, TellsFewClaimsAtOnceAndComesBackForTheOthers) {
+  WorkloadsWorld world = world_of_many(110);
+  for (std::size_t i = 0; i < 100; ++i) configure(world.claims[i].object, kUnusableConfig);
+  std::set<std::string> told;
+  int rounds = 0;
+  for (Plan plan; !(plan = reconcile_workloads(world)).actions.empty(); ++rounds) {
+    const auto events = actions<RecordEvent>(plan);
+    ASSERT_LE(events.size(), 32U);
+    for (const RecordEvent& event : events) told.insert(event.involved.uid);
+    EXPECT_EQ(actions<CreateDomain>(plan).size(), rounds == 0 ? 10U : 0U)
+        << "requests are counted apart";
+    EXPECT_EQ(plan.look_again,
+              told.size() == 100 ? std::nullopt : std::optional(base::Duration::zero()));
+    for (const CreateDomain& create : actions<CreateDomain>(plan)) {
+      world.domains.push_back(create.object);
+    }
+    for (AutomaticClaim& claim : world.claims) {
+      claim.is_reported = told.contains(claim.object.meta.uid);
+    }
+  }
+  EXPECT_EQ(rounds, 4);
+  EXPECT_EQ(told.size(), 100U);
+}
+
 TEST(Workloads, TakesTheSmallerOfParallelismAndCompletions) {
   WorkloadsWorld world = world_of_job(18);
   world.jobs["uid-job"]->completions = 4;
@@ -470,9 +498,7 @@ TEST(Workloads, RefuseADomainIdThatIsNoUid) {
 
 TEST(Workloads, TellWhatIsWrongWithAConfigOnce) {
   api::ResourceClaim claim = claim_for("train-0");
-  configure(
-      claim,
-      R"({"apiVersion":"resource.nvidia.com/v1beta1","kind":"ComputeDomainConfig","nodes":2})");
+  configure(claim, kUnusableConfig);
   WorkloadsWorld world = world_with({known(claim, workload_of_job())});
   const auto events = actions<RecordEvent>(reconcile_workloads(world));
   ASSERT_THAT(events, SizeIs(1));

@@ -274,6 +274,35 @@ TEST(AutomaticDomain, OfPodsWithoutAControllerIsDeletedOnce) {
   }
 }
 
+// The queue of Events has room for a thousand.
+TEST(AutomaticDomain, ClaimsThatCannotBeUsedAllGetTheirEventHoweverManyThereAre) {
+  Rig rig({.nodes_per_rack = 1, .event_ttl = 24h});
+  std::string claims;
+  for (int i = 0; i < 1500; ++i) {
+    claims += base::cat(R"(---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: c)",
+                        i, R"(, namespace: default}
+spec:
+  devices:
+    requests:
+    - {name: channel, exactly: {deviceClassName: compute-domain-default-channel.nvidia.com}}
+    config:
+    - requests: [channel]
+      opaque:
+        driver: compute-domain.nvidia.com
+        parameters: {apiVersion: resource.nvidia.com/v1beta1, kind: ComputeDomainConfig, nodes: 2}
+)");
+  }
+  rig.apply(claims);
+  // Whenever it is at rest, every key is empty or waits for a place.
+  rig.run_for(3min);
+  const auto events = rig.kubectl().list_all<api::Event>();
+  ASSERT_TRUE(events);
+  EXPECT_EQ(std::ranges::count(*events, "InvalidConfig", &api::Event::reason), 1500);
+}
+
 // After each write that anybody makes the controller dies once, in a run of its own.
 TEST(AutomaticDomain, SurvivesAControllerThatDiesAtAnyStep) {
   for (std::uint64_t writes = 1; writes <= 60; writes += 3) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
@@ -38,8 +39,9 @@ constexpr base::Duration kBindingSettles = 50ms;
 constexpr base::Duration kBindingPatience = 250ms;
 constexpr int kMostDoublingsForNodes = 3;
 
-// The requests of one plan. Keys of other namespaces wait for the worker that makes them.
-constexpr std::size_t kMostRequests = 32;
+// The requests of one plan, and its Events. Keys of other namespaces wait for the worker that
+// carries them out.
+constexpr std::size_t kMostAtOnce = 32;
 
 // The part of a name before the hash, short enough for a name in Kubernetes.
 constexpr std::size_t kLongestStem = 52;
@@ -410,17 +412,23 @@ void add_owners(const WorkloadsWorld& world, const api::ComputeDomain& domain, c
 
 // Leaves the rest for when the others have had their turn. Which part of them comes first differs
 // from time to time: those that fail as often as they are tried hold back none for ever.
-void bound_requests(const WorkloadsWorld& world, Plan& plan) {
-  std::vector<Action>& actions = plan.actions;
-  const auto first = std::stable_partition(actions.begin(), actions.end(), [](const auto& action) {
-    return std::holds_alternative<RecordEvent>(action);
-  });
-  const auto count = static_cast<std::size_t>(actions.end() - first);
-  if (count <= kMostRequests) return;
-  const std::uint64_t drawn = base::fnv1a64(cat(world.now.count()));
-  std::rotate(first, first + static_cast<std::ptrdiff_t>(drawn % count), actions.end());
-  actions.erase(first + kMostRequests, actions.end());
-  plan.look_again = base::Duration::zero();
+void bound(const WorkloadsWorld& world, Plan& plan) {
+  std::vector<Action> events, requests;
+  for (Action& action : plan.actions) {
+    const bool is_event = std::holds_alternative<RecordEvent>(action);
+    (is_event ? events : requests).push_back(std::move(action));
+  }
+  plan.actions.clear();
+  for (std::vector<Action>* actions : {&events, &requests}) {
+    if (actions->size() > kMostAtOnce) {
+      const std::uint64_t drawn = base::fnv1a64(cat(world.now.count())) % actions->size();
+      std::rotate(actions->begin(), actions->begin() + static_cast<std::ptrdiff_t>(drawn),
+                  actions->end());
+      actions->erase(actions->begin() + kMostAtOnce, actions->end());
+      plan.look_again = base::Duration::zero();
+    }
+    std::ranges::move(*actions, std::back_inserter(plan.actions));
+  }
 }
 
 }  // namespace
@@ -557,7 +565,7 @@ Plan reconcile_workloads(const WorkloadsWorld& world) {
       add_owners(world, *domain, work, plan);
     }
   }
-  bound_requests(world, plan);
+  bound(world, plan);
   add_read(world, domains, plan);
   return plan;
 }
