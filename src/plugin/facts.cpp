@@ -4,8 +4,12 @@
 #include <set>
 
 #include "compute_domain/api/names.h"
+#include "compute_domain/base/ranges.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/membership.h"
+#include "compute_domain/core/node_lists.h"
+#include "compute_domain/core/reasons.h"
+#include "compute_domain/core/slots.h"
 #include "compute_domain/core/status.h"
 
 namespace cdom::plugin {
@@ -16,6 +20,40 @@ core::Settings settings_of(const ClusterView& view) {
   core::Settings settings;
   settings.operator_namespace = view.namespaces.operators;
   return settings;
+}
+
+// No reader asks which they are.
+constexpr char kSomeNamespace[] = "of-the-predecessor";
+
+bool has_written(const api::ComputeDomain& domain, const char* type, core::Reason reason) {
+  const api::Condition* condition =
+      domain.status ? api::find_condition(domain.status->conditions, type) : nullptr;
+  return condition != nullptr && condition->reason == reason.name();
+}
+
+// How many channels nodes have, by a node for which the controller found none left; where it has
+// not said so there is one more.
+std::int64_t written_channels(const core::World& world, const api::ComputeDomain& domain) {
+  std::int64_t channels = base::kRangesEnd;
+  if (!domain.status) return channels;
+  for (const api::ComputeDomainNodeStatus& node : domain.status->nodes) {
+    if (node.reason != core::MemberState("ChannelsUsedUp").name()) continue;
+    const api::NodeList* list = core::find_list(world.lists, core::group_id({"", node.clique}));
+    if (list != nullptr) channels = std::ssize(list->channels) + 1;
+  }
+  return channels;
+}
+
+// With what the controller has been started only it knows: --adopt-from and --imex-channels. What
+// follows of them it has written, and until then nothing is said of it.
+void believe_what_is_written(core::World& world) {
+  const api::ComputeDomain& domain = *world.view.domain;
+  world.settings.channels = written_channels(world, domain);
+  if (!has_written(domain, core::kConditionTemplate, "TemplateNameTaken")) {
+    world.settings.adopt_from = {kSomeNamespace};
+  }
+  world.view.has_predecessor =
+      has_written(domain, core::kConditionReady, core::kServedByPredecessor);
 }
 
 template <class Map, class Key>
@@ -175,9 +213,13 @@ DomainFacts Facts::facts_of(const api::ComputeDomain& domain) const {
                     .world = controller::gather_domain(cluster_.sources(), domain.meta.uid),
                     .readiness = {},
                     .status = {}};
-  const core::World& world = facts.world;
-  facts.readiness =
-      core::readiness_of(world, core::memberships_of(world.view, world.nodes, world.lists));
+  core::World& world = facts.world;
+  if (world.view.domain) believe_what_is_written(world);
+  // Of what the reference driver's daemons do no node reports.
+  if (!world.view.has_predecessor) {
+    facts.readiness =
+        core::readiness_of(world, core::memberships_of(world.view, world.nodes, world.lists));
+  }
   // In the stores it is without the status that the CRD gives to one that nobody has seen.
   if (world.view.domain) facts.status = world.view.domain->status;
   for (const core::Action& action : core::reconcile(world).actions) {

@@ -56,7 +56,8 @@ std::vector<cli::Flag> own_rows(ControllerFlags& f) {
        "for tools that read them; needs the rights of manifests/compute-domain-cliques"},
       {"adopt-from", "ADOPT_FROM", names(f.adopt_from, "NAMESPACE,…", namespace_name),
        "namespaces of NVIDIA's DRA driver, whose ComputeDomains are taken over, separated by "
-       "commas; needs the rights of manifests/adopt"},
+       "commas; needs the rights of manifests/adopt",
+       "plan"},
       {"leader-election-enabled", "LEADER_ELECTION_ENABLED", on_off(f.elect),
        "one of several controllers works, the others wait"},
       {"leader-election-lease-lock-name", "LEADER_ELECTION_LEASE_LOCK_NAME",

@@ -173,6 +173,9 @@ int plan(const Call& call) {
   std::ranges::move(*files, std::back_inserter(objects));
   core::Settings settings;
   settings.operator_namespace = call.flags.operator_ns;
+  settings.adopt_from = call.flags.adopt_from;
+  settings.channels = call.flags.channels;
+  settings.slots_per_group = call.flags.max_nodes;
   const base::SystemClock clock;
   api::PlanReport report = controller::dry_run(objects, settings, clock, ns);
   std::ranges::copy(found.problems, std::back_inserter(report.problems));

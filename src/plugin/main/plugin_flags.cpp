@@ -1,5 +1,6 @@
 #include "plugin/main/plugin_flags.h"
 
+#include "compute_domain/base/ranges.h"
 #include "compute_domain/base/text.h"
 
 namespace cdom::program {
@@ -100,6 +101,12 @@ std::vector<cli::Flag> rows_of(PluginFlags& f) {
        "where the controller and the node lists are", cat(all, " plan")},
       {"node-namespace", "", text(f.node_ns, "NAMESPACE", namespace_name),
        "where the agents' pods are", all},
+      {"adopt-from", "", names(f.adopt_from, "NAMESPACE,…", namespace_name),
+       "what the controller has as --adopt-from", "plan"},
+      {"imex-channels", "", number(f.channels, 2, base::kRangesEnd),
+       "what the controller has as --imex-channels", "plan"},
+      {"max-nodes-per-imex-domain", "", number<std::int64_t>(f.max_nodes, 1, 1024),
+       "what the controller has as --max-nodes-per-imex-domain", "plan"},
   };
 }
 

@@ -1,7 +1,9 @@
 // What the command line of kubectl compute-domain means.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "cli/command_line.h"
@@ -20,6 +22,10 @@ struct PluginFlags {
   std::optional<std::string> html;  // a file for a page; "-": standard output
   std::string operator_ns = "compute-domain-operator";
   std::string node_ns = "compute-domain-nodes";
+  // Of the controller whose plan is asked for.
+  std::set<std::string> adopt_from;
+  int channels = 2048;
+  std::int64_t max_nodes = 18;
 };
 
 // Writes into `flags`, which must outlive it.

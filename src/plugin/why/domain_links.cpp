@@ -174,6 +174,12 @@ bool domain_lives(const Scene& scene, const DomainFacts& domain) {
           "; if the job is still needed, create the ComputeDomain again, and then its pods"));
 }
 
+bool predecessor_serves(const Scene& scene, const DomainFacts& domain) {
+  const api::Condition* ready = domain.condition(core::kConditionReady);
+  return scene.chain.stops_for(core::kServedByPredecessor, "the operator has no daemon for it yet",
+                               ready == nullptr ? "" : ready->message);
+}
+
 bool template_is_missing(const Scene& scene, const DomainFacts& domain) {
   const std::string& name = domain.object->spec.channel->template_name;
   const std::string text = cat("there is no ResourceClaimTemplate ", name, " yet, which ",

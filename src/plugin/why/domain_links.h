@@ -19,6 +19,9 @@ struct Scene {
 // "ComputeDomain train": nothing keeps new pods from it. Broken while it is being deleted.
 bool domain_lives(const Scene& scene, const DomainFacts& domain);
 
+// That NVIDIA's DRA driver, which was here before, still serves the domain. Always broken.
+bool predecessor_serves(const Scene& scene, const DomainFacts& domain);
+
 // Why there is no template of the domain. Always broken.
 bool template_is_missing(const Scene& scene, const DomainFacts& domain);
 

@@ -108,6 +108,7 @@ const core::MemberView* worst_member(const DomainFacts& domain) {
 }
 
 bool nodes_are_ready(DomainScene& scene) {
+  if (scene.domain.world.view.has_predecessor) return predecessor_serves(scene, scene.domain);
   const auto& members = scene.domain.readiness.members;
   const auto ready =
       std::ranges::count(members, core::MemberState("Ready"), &core::MemberView::state);

@@ -314,6 +314,9 @@ bool has_node(PodScene& scene) {
       ", isolation by ", api::to_string(report->status.isolation)));
 }
 
+// Whether NVIDIA's DRA driver, which was here before, serves the domain until its pods have ended.
+bool is_predecessors(const PodScene& scene) { return scene.domain->world.view.has_predecessor; }
+
 // The list that admits the claim on the node; null: none does.
 const api::NodeList* admitting_list(const PodScene& scene) {
   for (const core::StoredList& stored : scene.domain->world.lists) {
@@ -330,6 +333,11 @@ const api::NodeList* admitting_list(const PodScene& scene) {
 bool is_in_node_list(PodScene& scene) {
   if (core::has_admin_access(*scene.claim)) {
     return scene.chain.holds("the claim has admin access and needs no node list");
+  }
+  if (is_predecessors(scene)) {
+    return is_running(scene.pod)
+               ? scene.chain.holds("the pod runs by NVIDIA's DRA driver, which has no node lists")
+               : predecessor_serves(scene, *scene.domain);
   }
   if (const core::MemberView* member = member_that_stops(scene, core::Stop::AtNodeList)) {
     return scene.chain.stops_for(member->state, "the node list has no place for the node",
@@ -369,6 +377,9 @@ bool stops_at_agent(PodScene& scene, const api::Occurrence& event) {
 
 bool has_daemon(PodScene& scene) {
   const std::string node = node_of(scene);
+  if (is_predecessors(scene)) {
+    return scene.chain.holds("a daemon of NVIDIA's DRA driver serves it until it ends");
+  }
   if (const core::MemberView* member = member_that_stops(scene, core::Stop::AtDaemon)) {
     if (const api::Occurrence* event = failed_prepare(scene);
         event != nullptr && member->state == core::MemberState("Starting")) {
@@ -396,6 +407,9 @@ bool has_daemon(PodScene& scene) {
 }
 
 bool has_peers(PodScene& scene) {
+  if (is_predecessors(scene)) {
+    return scene.chain.holds("NVIDIA's DRA driver does not report whom its daemons reach");
+  }
   if (const core::MemberView* member = member_that_stops(scene, core::Stop::AtPeers)) {
     return scene.chain.stops_for(member->state, cat("node ", node_of(scene), " is cut off"),
                                  member->detail);
