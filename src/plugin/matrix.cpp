@@ -1,7 +1,6 @@
 #include "compute_domain/plugin/matrix.h"
 
 #include <map>
-#include <optional>
 #include <set>
 
 #include "compute_domain/core/slots.h"
@@ -16,30 +15,30 @@ using Members = std::vector<const core::MemberView*>;
 
 // What a member's daemon reports of the others.
 struct Reported {
+  bool has_daemon = true;  // that is READY
   std::set<std::string> unreachable;
   std::set<std::int64_t> connected;
 };
 
-// nullopt: nothing that could be believed.
-std::optional<Reported> reported_by(const Facts& facts, const DomainFacts& domain,
-                                    const core::MemberView& member) {
+// Of one without a report that could be believed nothing is known.
+Reported reported_by(const Facts& facts, const DomainFacts& domain,
+                     const core::MemberView& member) {
   const api::ComputeDomainNode* node = facts.report(member.membership.node);
-  if (node == nullptr || facts.doubt_of(member.membership.node)) return std::nullopt;
+  if (node == nullptr || facts.doubt_of(member.membership.node)) return {};
   const std::string group =
       core::group_id(core::group_of(domain.object->meta.uid, member.membership));
   const api::ImexGroupReport* report = api::find_group(node->status, group);
-  if (report == nullptr || report->state != api::DaemonState::Ready) return std::nullopt;
+  if (report == nullptr || report->state != api::DaemonState::Ready) return {.has_daemon = false};
   return Reported{.unreachable = {report->unreachable.begin(), report->unreachable.end()},
                   .connected = core::parse_slot_ranges(report->connected)};
 }
 
-Reach reach_of(const core::MemberView& from, const std::optional<Reported>& reported,
-               const core::MemberView& to) {
+Reach reach_of(const core::MemberView& from, const Reported& reported, const core::MemberView& to) {
   const std::string& other = to.membership.node;
   if (from.membership.node == other) return Reach::Self;
-  if (!reported) return Reach::NotReady;
-  if (reported->unreachable.contains(other)) return Reach::Unreachable;
-  return reported->connected.contains(to.slot) ? Reach::Connected : Reach::NotReported;
+  if (!reported.has_daemon) return Reach::NotReady;
+  if (reported.unreachable.contains(other)) return Reach::Unreachable;
+  return reported.connected.contains(to.slot) ? Reach::Connected : Reach::NotReported;
 }
 
 ReachGroup group_of(const Facts& facts, const DomainFacts& domain, const std::string& clique,
@@ -49,7 +48,7 @@ ReachGroup group_of(const Facts& facts, const DomainFacts& domain, const std::st
   group.cells.reserve(members.size());
   for (const core::MemberView* from : members) {
     group.nodes.push_back(from->membership.node);
-    const std::optional<Reported> reported = reported_by(facts, domain, *from);
+    const Reported reported = reported_by(facts, domain, *from);
     std::vector<Reach>& row = group.cells.emplace_back();
     row.reserve(members.size());
     for (const core::MemberView* to : members) row.push_back(reach_of(*from, reported, *to));

@@ -50,7 +50,8 @@ std::map<std::string, DeviceCount> devices_by_node(const Facts& facts) {
 }
 
 // The state of the worst group that has not stopped; "" without one.
-std::string daemon_of(const api::ComputeDomainNode& report) {
+std::string daemon_of(const Facts& facts, const api::ComputeDomainNode& report) {
+  if (facts.doubt_of(report.meta.name)) return "Unknown";
   const auto& state = report.status.summary.state;
   return state ? std::string(api::to_string(*state)) : "";
 }
@@ -66,7 +67,7 @@ TopologyNode node_of(const Facts& facts, const std::string& name, const DeviceCo
                     .is_meant = health.verdict == Verdict::Ok};
   if (const api::ComputeDomainNode* report = facts.report(name)) {
     node.isolation = std::string(api::to_string(report->status.isolation));
-    node.daemon = daemon_of(*report);
+    node.daemon = daemon_of(facts, *report);
   }
   return node;
 }

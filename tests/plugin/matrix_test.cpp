@@ -44,7 +44,19 @@ TEST(Matrix, ShowsWhatEachNodeItselfReports) {
 TEST(Matrix, BelievesNoReportFromBeforeAReboot) {
   ClusterView view = settled_view();
   view.nodes.front().boot_id = "boot-2";
-  EXPECT_THAT(matrix_of(view).groups.at(0).cells.at(0), ElementsAre(Self, NotReady));
+  const MatrixReport report = matrix_of(view);
+  EXPECT_THAT(report.groups.at(0).cells.at(0), ElementsAre(Self, NotReported));
+  EXPECT_THAT(text_of(report), HasSubstr("? not reported, or the report is not believed"));
+}
+
+TEST(Matrix, DoesNotSayOfANodeWithoutAReportThatItsDaemonIsNotReady) {
+  ClusterView view = settled_view();
+  std::erase_if(view.reports, [](const auto& report) { return report.meta.name == "n1"; });
+  const MatrixReport report = matrix_of(view);
+  for (const ReachGroup& group : report.groups) {
+    for (const auto& row : group.cells)
+      EXPECT_THAT(row, ::testing::Not(::testing::Contains(NotReady)));
+  }
 }
 
 TEST(Matrix, IsOfADomainThatThereIs) {

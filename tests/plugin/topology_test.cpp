@@ -98,6 +98,17 @@ TEST(Topology, SaysWhatIsWrongWithANode) {
   EXPECT_THAT(topology(view).cliques.front().nodes.front().trouble, HasSubstr("NodeRebooted"));
 }
 
+// As `kubectl get cdn` does.
+TEST(Topology, DoesNotKnowWhatADaemonDoesWhoseReportIsNotBelieved) {
+  ClusterView view = settled_view();
+  view.nodes.front().ready = api::ConditionStatus::Unknown;
+  for (auto& report : view.reports) report.status.summary.state = api::DaemonState::Ready;
+  const TopologyReport report = topology(view);
+  EXPECT_EQ(report.cliques.front().nodes.front().daemon, "Unknown");
+  EXPECT_EQ(report.cliques.front().nodes.back().daemon, "Ready");
+  EXPECT_THAT(json_of(report), HasSubstr("\"imex\": \"Unknown\""));
+}
+
 TEST(Topology, SaysOfANodeWhatCheckFinds) {
   ClusterView view = settled_view(4);
   std::erase_if(view.slices, [](const auto& slice) { return slice.node == "n1"; });

@@ -16,8 +16,8 @@ enum class Reach : std::uint8_t {
   Self,
   Connected,
   Unreachable,
-  NotReported,  // it has said nothing of it yet
-  NotReady,     // its own daemon is not READY, or its report cannot be believed
+  NotReported,  // it has said nothing of it, or its report cannot be believed
+  NotReady,     // its own daemon is not READY
 };
 std::string_view name_of(Reach reach);
 

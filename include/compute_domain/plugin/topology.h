@@ -21,7 +21,8 @@ struct DeviceCount {
 struct TopologyNode {
   std::string name;
   DeviceCount devices;
-  std::string isolation, daemon;  // words of the report; "" when there is none
+  // Words of the report; "" when there is none. The daemon is Unknown where it is not believed.
+  std::string isolation, daemon;
   std::vector<std::string> domains;
   std::string trouble;   // why it cannot serve, as `check` finds it; "" for none
   bool is_meant = true;  // somebody wanted the trouble: the node is cordoned

@@ -63,7 +63,7 @@ Literal words_of(Reach reach) {
     case Reach::Unreachable:
       return "cannot reach";
     case Reach::NotReported:
-      return "has not reported yet of";
+      return "has no report that is believed of";
     case Reach::NotReady:
       return "has no daemon that is READY, so reports nothing of";
     case Reach::Connected:
@@ -252,7 +252,7 @@ Html summary_html(const HeatMap& map) {
     html.count(static_cast<std::int64_t>(map.count(reach))) << " " << words;
   };
   add(Reach::Unreachable, "cannot be reached");
-  add(Reach::NotReported, "not reported yet");
+  add(Reach::NotReported, "not reported, or not believed");
   add(Reach::NotReady, "whose own daemon is not READY");
   return html;
 }
@@ -400,7 +400,8 @@ Html matrix_html(const MatrixReport& report, std::size_t room) {
   }
   if (!report.groups.empty()) {
     html << "<p class=\"legend heat-legend\"><span class=\"r-c\">connected</span> <span "
-            "class=\"r-x\">cannot reach</span> <span class=\"r-q\">not reported yet</span> <span "
+            "class=\"r-x\">cannot reach</span> <span class=\"r-q\">not reported, or not "
+            "believed</span> <span "
             "class=\"r-d\">own daemon not READY</span> <span class=\"r-s\">itself</span></p>\n"
             "<p class=\"hint\">A row is what that node's own IMEX daemon reports. Memory is shared "
             "within a clique only.</p>\n";

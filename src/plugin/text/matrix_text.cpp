@@ -58,7 +58,9 @@ std::string text_of(const MatrixReport& report) {
   }
   if (!report.groups.empty()) {
     text +=
-        "\n+ connected   X cannot reach   ? has not reported yet   - its own daemon is not READY\n";
+        "\n+ connected   X cannot reach   ? not reported, or the report is not believed   - its "
+        "own "
+        "daemon is not READY\n";
   }
   return text;
 }
