@@ -153,6 +153,12 @@ int failure(const std::string& program, const std::string& what, int exit_code) 
   return exit_code;
 }
 
+int print(const std::string& program, const std::string& text, int exit_code) {
+  const bool is_written =
+      std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  return is_written ? exit_code : failure(program, "standard output takes no more");
+}
+
 int usage_error(const std::string& program, const std::string& what) {
   return failure(program, cat(what, " (see ", program, " --help)"), kWrongUsage);
 }

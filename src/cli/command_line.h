@@ -53,7 +53,9 @@ inline constexpr int kFailed = 1, kWrongUsage = 2, kFoundWrong = 3;
 
 // One line on standard error; gives `exit_code`.
 int failure(const std::string& program, const std::string& what, int exit_code = kFailed);
-// The same of what the user can put right as --help tells; gives kWrongUsage.
+// Writes to standard output, to the end: gives `exit_code`, or failure() where that takes no more.
+int print(const std::string& program, const std::string& text, int exit_code = 0);
+// As failure(), of what the user can put right as --help tells; gives kWrongUsage.
 int usage_error(const std::string& program, const std::string& what);
 
 }  // namespace cdom::cli

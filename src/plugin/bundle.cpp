@@ -176,8 +176,7 @@ base::Result<ClusterView> view_in(const std::vector<ArchivedFile>& files, const 
 
 }  // namespace
 
-base::Result<void> write_bundle(const ClusterView& view, const std::string& file,
-                                const std::vector<PodLog>& logs) {
+base::Result<std::string> packed_bundle(const ClusterView& view, const std::vector<PodLog>& logs) {
   std::vector<ArchivedFile> files{{kManifest, manifest_of(view)}};
   for_each_kind(view, [&](const char* plural, const auto& objects) {
     files.push_back({path_of(plural), api::encode_list(objects)});
@@ -187,7 +186,12 @@ base::Result<void> write_bundle(const ClusterView& view, const std::string& file
                          log.is_previous ? ".previous.log" : ".log"),
                      log.text});
   }
-  const auto text = packed(files, view.taken);
+  return packed(files, view.taken);
+}
+
+base::Result<void> write_bundle(const ClusterView& view, const std::string& file,
+                                const std::vector<PodLog>& logs) {
+  const auto text = packed_bundle(view, logs);
   if (!text) return text.error();
   return base::replace_users_file(file, *text);
 }

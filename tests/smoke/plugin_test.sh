@@ -259,6 +259,12 @@ check "nor where none can be" says 1 "no page is written: cannot " cd_ topology 
 check "in one line" is_one_line cd_ topology --html "$work/page.html/below.html"
 check "not into a device" says 1 "/dev/null is not a regular file" cd_ topology --html /dev/null
 check "nor where there is no room" says 1 "takes no more" bash -c "kubectl compute-domain topology --html - 2>&1 >/dev/full"
+for what in check topology "topology -o json" "why cd two-nodes" "matrix two-nodes" "plan $work/two-nodes.yaml" "bundle -"; do
+  check "nor is there for $what" says 1 "standard output takes no more" bash -c "kubectl compute-domain $what 2>&1 >/dev/full"
+done
+check "nor for the controller's plan" says 1 "standard output takes no more" \
+  bash -c "compute-domain-controller plan '$work/two-nodes.yaml' 2>&1 >/dev/full"
+check "a bundle on standard output" eval "cd_ bundle - | tar -tzf - manifest.json && [ ! -e - ]"
 check "plan with a bundle counts its devices" says 3 "the nodes among these objects offer 4 seats" \
   cd_ plan --from "$work/b.tar.gz" - <<<'{"apiVersion":"resource.nvidia.com/v1beta1","kind":"ComputeDomain",
     "metadata":{"name":"large","namespace":"default"},"spec":{"numNodes":9}}'

@@ -17,6 +17,9 @@
 
 namespace cdom::plugin {
 
+// The bytes of a bundle.
+base::Result<std::string> packed_bundle(const ClusterView& view,
+                                        const std::vector<PodLog>& logs = {});
 // Unavailable: the file cannot be written. A file that is there is replaced as a whole.
 base::Result<void> write_bundle(const ClusterView& view, const std::string& file,
                                 const std::vector<PodLog>& logs = {});

@@ -1,7 +1,6 @@
 #include "controller/main/plan_command.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <iterator>
 
 #include "compute_domain/controller/dry_run.h"
@@ -29,9 +28,9 @@ int run_plan(const ControllerFlags& flags, const std::vector<std::string>& paths
   const std::string text = flags.output == "json"
                                ? api::encode_plan_report(report)
                                : plugin::printable(controller::page_of(report), true);
-  std::fputs(text.c_str(), stdout);
-  if (!report.is_whole || !found.problems.empty()) return cli::kFailed;
-  return report.problems.empty() ? 0 : cli::kFoundWrong;
+  const bool is_whole = report.is_whole && found.problems.empty();
+  const int judged = report.problems.empty() ? 0 : cli::kFoundWrong;
+  return cli::print(kProgram, text, is_whole ? judged : cli::kFailed);
 }
 
 }  // namespace cdom::program

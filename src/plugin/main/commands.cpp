@@ -1,5 +1,7 @@
 #include "plugin/main/commands.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -40,23 +42,20 @@ int misused(const Call& call, const std::string& what) {
 }
 
 // Programs get every character, in JSON's own escapes.
-void print_text(bool is_json, const std::string& text) {
-  std::fputs(is_json ? text.c_str() : plugin::printable(text, true).c_str(), stdout);
+int print_text(bool is_json, const std::string& text, int exit_code) {
+  return cli::print(kPluginProgram, is_json ? text : plugin::printable(text, true), exit_code);
 }
 
 template <class Report>
-void print(const Call& call, const Report& report) {
+int print(const Call& call, const Report& report, int exit_code = 0) {
   const bool is_json = call.flags.output == "json";
-  print_text(is_json, is_json ? plugin::json_of(report) : plugin::text_of(report));
+  return print_text(is_json, is_json ? plugin::json_of(report) : plugin::text_of(report),
+                    exit_code);
 }
 
 // Writes the page to the file, or to standard output.
 int write_page(const std::string& file, const std::string& page) {
-  if (file == "-") {
-    const bool is_written =
-        std::fwrite(page.data(), 1, page.size(), stdout) == page.size() && std::fflush(stdout) == 0;
-    return is_written ? 0 : fail("no page is written: standard output takes no more");
-  }
+  if (file == "-") return cli::print(kPluginProgram, page);
   std::error_code ignored;
   const auto there = std::filesystem::status(file, ignored);
   if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there)) {
@@ -84,8 +83,7 @@ int check(const Call& call) {
   const auto found = view_of(call.flags);
   if (!found) return fail(found.error().message);
   const plugin::CheckReport report = plugin::check(found->view, controller::expected_definitions());
-  print(call, report);
-  return report.is_healthy() ? 0 : cli::kFoundWrong;
+  return print(call, report, report.is_healthy() ? 0 : cli::kFoundWrong);
 }
 
 // "pod NAME", "cd NAME", "pod/NAME".
@@ -103,16 +101,14 @@ int why(const Call& call) {
     const api::ObjectName name{view.namespaces.user, words.back()};
     const auto report = is_pod ? plugin::why_pod(view, name) : plugin::why_domain(view, name);
     if (!report) return fail(report.error().message);
-    print(call, *report);
-    return 0;
+    return print(call, *report);
   });
 }
 
 int topology(const Call& call) {
   return with_view(call, [&](const plugin::ClusterView& view, const std::string& source) {
     if (const auto& file = call.flags.html) return write_page(*file, plugin::html_of(view, source));
-    print(call, plugin::topology(view));
-    return 0;
+    return print(call, plugin::topology(view));
   });
 }
 
@@ -130,15 +126,30 @@ int about_domain(const Call& call, const Make& make) {
     }
     const auto report = make(view, name);
     if (!report) return fail(report.error().message);
-    print(call, *report);
-    return 0;
+    return print(call, *report);
   });
+}
+
+void tell_problems(const plugin::PodLogs& logs) {
+  for (const std::string& problem : logs.problems) {
+    std::fprintf(stderr, "%s\n", plugin::printable(problem).c_str());
+  }
 }
 
 int bundle(const Call& call) {
   if (call.arguments.size() > 1) return misused(call, "name one file");
+  const bool is_piped = !call.arguments.empty() && call.arguments.front() == "-";
+  if (is_piped && isatty(STDOUT_FILENO) == 1) {
+    return misused(call, "standard output is a terminal: name a file");
+  }
   const auto found = view_of(call.flags, !call.flags.no_logs);
   if (!found) return fail(found.error().message);
+  if (is_piped) {
+    const auto packed = plugin::packed_bundle(found->view, found->logs.logs);
+    if (!packed) return fail(cat("cannot make a bundle: ", packed.error().message));
+    tell_problems(found->logs);
+    return cli::print(kPluginProgram, *packed);
+  }
   std::string time = base::to_rfc3339(found->view.taken);
   std::erase_if(time, [](char c) { return c == ':' || c == '-'; });
   const std::string file =
@@ -148,9 +159,7 @@ int bundle(const Call& call) {
   }
   std::printf("wrote %s: look into it before you pass it on; read it with --from %s\n",
               file.c_str(), file.c_str());
-  for (const std::string& problem : found->logs.problems) {
-    std::fprintf(stderr, "%s\n", plugin::printable(problem).c_str());
-  }
+  tell_problems(found->logs);
   return 0;
 }
 
@@ -180,9 +189,11 @@ int plan(const Call& call) {
   api::PlanReport report = controller::dry_run(objects, settings, clock, ns);
   std::ranges::copy(found.problems, std::back_inserter(report.problems));
   const bool is_json = call.flags.output == "json";
-  print_text(is_json, is_json ? api::encode_plan_report(report) : controller::page_of(report));
-  if (!report.is_whole || !found.problems.empty()) return cli::kFailed;
-  return report.problems.empty() ? 0 : cli::kFoundWrong;
+  const bool is_whole = report.is_whole && found.problems.empty();
+  const int judged = report.problems.empty() ? 0 : cli::kFoundWrong;
+  return print_text(is_json,
+                    is_json ? api::encode_plan_report(report) : controller::page_of(report),
+                    is_whole ? judged : cli::kFailed);
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ constexpr char kBundleUsage[] =
     "    Writes all that the other commands read into one .tar.gz, which they read with --from, "
     "and\n"
     "    the last lines that the operator's own pods have logged. Without environment variables,\n"
-    "    commands, volumes, Secrets, or annotations of others.";
+    "    commands, volumes, Secrets, or annotations of others. - as FILE is standard output.";
 constexpr char kPlanUsage[] =
     "kubectl compute-domain plan FILE|DIR|-… [FLAGS]\n"
     "    Reads objects in YAML or JSON (- is standard input) and prints what is wrong with them, "
