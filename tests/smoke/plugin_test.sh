@@ -88,8 +88,10 @@ check "the domain gets Ready" kubectl wait --for=condition=Ready computedomain/t
 check "check is healthy" eventually 10 says 0 "healthy" cd_ check
 check "why pod has nothing to say of it" eventually 10 says 0 "nothing is broken" cd_ why pod two-nodes-0
 check "nor has why cd" says 0 "nothing is broken" cd_ why cd/two-nodes
+check "as kubectl names it" says 0 "nothing is broken" eval "kubectl get cd -o name | xargs kubectl compute-domain why"
 check "topology counts the devices" prints "4 nodes, 4 devices: 2 free, 2 in use" cd_ topology
 check "matrix shows that they are connected" eventually 10 prints "1   .   +" cd_ matrix two-nodes
+check "of a name with its kind too" says 0 "1   .   +" cd_ matrix cd/two-nodes
 check "timeline says how long it took" prints "after the first pod was created" cd_ timeline two-nodes
 check "JSON is JSON" test "$(cd_ why pod two-nodes-0 -o json | jq -r .stopsAt)" = ""
 

@@ -21,6 +21,7 @@
 #include "compute_domain/plugin/timeline.h"
 #include "compute_domain/plugin/topology.h"
 #include "compute_domain/plugin/why.h"
+#include "plugin/main/subject.h"
 #include "plugin/main/view_source.h"
 
 namespace cdom::program {
@@ -86,20 +87,13 @@ int check(const Call& call) {
   return print(call, report, report.is_healthy() ? 0 : cli::kFoundWrong);
 }
 
-// "pod NAME", "cd NAME", "pod/NAME".
 int why(const Call& call) {
-  std::vector<std::string> words = call.arguments;
-  if (words.size() == 1) words = base::split(words.front(), '/');
-  if (words.size() != 2) return misused(call, "name what: pod NAME, or cd NAME");
-  const std::string& kind = words.front();
-  const bool is_pod = kind == "pod" || kind == "pods" || kind == "po";
-  const bool is_domain = kind == "cd" || kind == "computedomain" || kind == "computedomains";
-  if (!is_pod && !is_domain) {
-    return misused(call, cat("\"", kind, "\" is neither pod nor cd"));
-  }
+  const auto subject = subject_of(call.arguments);
+  if (!subject) return misused(call, subject.error().message);
   return with_view(call, [&](const plugin::ClusterView& view, const std::string&) {
-    const api::ObjectName name{view.namespaces.user, words.back()};
-    const auto report = is_pod ? plugin::why_pod(view, name) : plugin::why_domain(view, name);
+    const api::ObjectName name{view.namespaces.user, subject->name};
+    const auto report = subject->kind == Subject::Kind::Pod ? plugin::why_pod(view, name)
+                                                            : plugin::why_domain(view, name);
     if (!report) return fail(report.error().message);
     return print(call, *report);
   });
@@ -115,11 +109,10 @@ int topology(const Call& call) {
 // A report about the one ComputeDomain that the command line names.
 template <class Make>
 int about_domain(const Call& call, const Make& make) {
-  std::vector<std::string> words = call.arguments;
-  if (words.size() == 2 && words.front() == "cd") words.erase(words.begin());
-  if (words.size() != 1) return misused(call, "name one ComputeDomain");
+  const auto domain = domain_of(call.arguments);
+  if (!domain) return misused(call, domain.error().message);
   return with_view(call, [&](const plugin::ClusterView& view, const std::string& source) {
-    const api::ObjectName name{view.namespaces.user, words.front()};
+    const api::ObjectName name{view.namespaces.user, *domain};
     if (const auto& file = call.flags.html) {
       const auto page = plugin::html_of(view, name, source);
       return page ? write_page(*file, *page) : fail(page.error().message);
