@@ -35,7 +35,8 @@ inline constexpr auto kFields<ContainerState> =
     std::tuple{field("name", &ContainerState::name, Presence::Always),
                field("state.waiting.reason", &ContainerState::waiting_reason),
                field("state.waiting.message", &ContainerState::waiting_message),
-               field("state.running.startedAt", &ContainerState::started)};
+               field("state.running.startedAt", &ContainerState::started),
+               field("state.terminated.reason", &ContainerState::ended_reason)};
 
 template <>
 inline constexpr auto kFields<ContainerClaim> =

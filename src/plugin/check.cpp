@@ -211,7 +211,7 @@ std::vector<Finding> look_at_memory(const Facts& facts) {
             " lost imported memory: an IMEX daemon ended, and ",
             pods.size() == 1 ? "it has" : "they have", " not started again since"),
         cat("delete ", pods.size() == 1 ? "it, so that it starts" : "them, so that they start",
-            " again"),
+            " again", deletes_text(pods)),
         deletion_of(pods)};
     finding.reason = core::Reason("ImexMemoryLost").name();
     findings.push_back(named("LostMemory", name, std::move(finding)));

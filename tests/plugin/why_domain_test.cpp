@@ -89,5 +89,36 @@ TEST(WhyDomain, NamesTheDomainsThereAreForOneThatIsNot) {
               AllOf(HasSubstr("no ComputeDomain tain"), HasSubstr("those there are: train")));
 }
 
+TEST(WhyDomain, NamesNoTemplateWhereThereIsNone) {
+  core::World world = core::testing::world_of(domain("train").wants(2).finalized(), 0);
+  world.view.domain->spec.channel.reset();
+  core::testing::apply_status(world, core::reconcile(world));
+  WhyReport report = why_train(view_of(world));
+  EXPECT_EQ(stop_of(report), "Claims") << text_of(report);
+  EXPECT_THAT(text_of(report), ::testing::Not(HasSubstr("resourceClaimTemplateName")));
+  EXPECT_THAT(report.remedy, HasSubstr("domainID: uid-train"));
+  world.view.domain->spec.workload = {.kind = "Job", .name = "job-1", .uid = "uid-job"};
+  world.view.domain->meta.owners = {
+      {.api_version = "batch/v1", .kind = "Job", .name = "job-1", .uid = "uid-job"}};
+  report = why_train(view_of(world));
+  EXPECT_THAT(report.cause, HasSubstr("o pod of Job job-1 has a claim"));
+}
+
+// An Event is gone after an hour.
+TEST(WhyDomain, DeletesManyPodsWithoutMemoryInSeveralCommands) {
+  ClusterView view = settled_view();
+  for (int i = 1; i <= 20; ++i) {
+    const std::string name = base::cat("share-", i);
+    view.pods.push_back(running_pod(name, "c1", "train-channel", "n1"));
+    view.events.push_back(memory_lost(name, std::chrono::seconds(5)));
+  }
+  const WhyReport report = why_train(view);
+  EXPECT_EQ(stop_of(report), "Pods") << text_of(report);
+  EXPECT_THAT(report.command, ::testing::StartsWith("kubectl delete pods share-1 "));
+  EXPECT_THAT(report.command,
+              AllOf(::testing::EndsWith(" -n team-a"), ::testing::Not(HasSubstr("share-19"))));
+  EXPECT_THAT(report.remedy, HasSubstr("18 of 20 at a time"));
+}
+
 }  // namespace
 }  // namespace cdom::plugin

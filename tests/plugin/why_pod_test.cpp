@@ -370,6 +370,73 @@ TEST(WhyPod, LooksAtTheContainersLast) {
   EXPECT_THAT(report.cause, HasSubstr("ImagePullBackOff: no such image"));
 }
 
+TEST(WhyPod, LooksAtInitContainersToo) {
+  ClusterView view = settled_view();
+  api::PodState& pod = pod_in(view, "pod-c1");
+  pod.phase = "Pending";
+  pod.containers = {{.name = "worker",
+                     .waiting_reason = "PodInitializing",
+                     .waiting_message = {},
+                     .started = {}}};
+  pod.init_containers = {{.name = "prepare",
+                          .waiting_reason = "CrashLoopBackOff",
+                          .waiting_message = "back-off 10s",
+                          .started = {}}};
+  WhyReport report = why(view, "pod-c1");
+  EXPECT_EQ(stop_of(report), "Containers") << text_of(report);
+  EXPECT_THAT(report.cause, HasSubstr("init container prepare"));
+  EXPECT_THAT(report.cause, HasSubstr("CrashLoopBackOff: back-off 10s"));
+  // Between two starts it does not wait yet.
+  pod.init_containers = {{.name = "prepare", .ended_reason = "Error"}};
+  report = why(view, "pod-c1");
+  EXPECT_THAT(report.cause, HasSubstr("init container prepare has ended: Error"));
+  EXPECT_EQ(report.command, "kubectl logs pod-c1 -n team-a -c prepare");
+  // And while it works the others wait for it.
+  pod.init_containers = {{.name = "first", .ended_reason = "Completed"},
+                         {.name = "prepare", .started = kNow}};
+  report = why(view, "pod-c1");
+  EXPECT_THAT(report.cause, HasSubstr("wait until init container prepare has ended"));
+}
+
+TEST(WhyPod, DoesNotTakeAContainerThatHasEndedForOneThatRuns) {
+  ClusterView view = settled_view();
+  api::PodState& pod = pod_in(view, "pod-c1");
+  pod.containers.push_back({.name = "tool", .ended_reason = "OOMKilled"});
+  WhyReport report = why(view, "pod-c1");
+  EXPECT_EQ(stop_of(report), "Containers") << text_of(report);
+  EXPECT_THAT(report.cause, HasSubstr("container tool has ended: OOMKilled"));
+  pod.containers.back().ended_reason = "Completed";
+  report = why(view, "pod-c1");
+  EXPECT_EQ(stop_of(report), "");
+  EXPECT_EQ(report.links.back().text, "container worker runs; container tool has ended");
+}
+
+TEST(WhyPod, DoesNotSpeakOfADaemonOnANodeWithoutAFabric) {
+  core::World world = core::testing::world_of(domain("train").wants(1).finalized(), 1);
+  world.nodes["n1"] = idle_node("n1", "");
+  core::testing::make_template(world);
+  core::testing::write_list(world, "");
+  core::testing::report_ready(world, "");
+  core::testing::apply_status(world, core::reconcile(world));
+  const WhyReport report = why(view_of(world), "pod-c1");
+  EXPECT_THAT(text_of(report), AllOf(HasSubstr("node n1 has no NVLink fabric, so no IMEX daemon"),
+                                     Not(HasSubstr("the IMEX daemon on n1 is READY"))));
+}
+
+// The claim of several pods has its node, and the scheduler has none for this one.
+TEST(WhyPod, QuotesTheSchedulerOnAPodThatCannotGetANode) {
+  ClusterView view = settled_view();
+  api::PodState pod = pending_pod("late", "", "");
+  pod.made.clear();
+  pod.claims = {{.name = "channel", .template_name = {}, .claim_name = "c1"}};
+  pod.conditions.front().message = "0/2 nodes are available: 2 node(s) didn't match node selector.";
+  view.pods.push_back(pod);
+  const WhyReport report = why(view, "late");
+  EXPECT_EQ(stop_of(report), "Node") << text_of(report);
+  EXPECT_THAT(report.cause, HasSubstr("2 node(s) didn't match node selector"));
+  EXPECT_THAT(report.remedy, Not(HasSubstr("ait a moment")));
+}
+
 TEST(WhyPod, TellsAPodWithoutAClaimOfThisDriver) {
   ClusterView view = settled_view();
   api::PodState pod = running_pod("plain", "gpu-claim", "gpus", "n1");

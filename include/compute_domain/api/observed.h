@@ -44,6 +44,7 @@ struct ContainerState {
   std::string name;
   std::string waiting_reason, waiting_message;  // "" unless it waits
   std::optional<base::Time> started;            // while it runs
+  std::string ended_reason;                     // "Completed", "Error"; "" unless it has ended
 
   friend bool operator==(const ContainerState&, const ContainerState&) = default;
 };

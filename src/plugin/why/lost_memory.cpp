@@ -1,6 +1,7 @@
 #include "plugin/why/lost_memory.h"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/memory_lost.h"
@@ -89,13 +90,15 @@ std::vector<const api::PodState*> pods_without_memory(const Facts& facts,
 
 std::string deletion_of(const std::vector<const api::PodState*>& pods) {
   if (pods.empty()) return "";
-  const std::string& ns = pods.front()->meta.ns;
-  if (pods.size() > kMostNames) {
-    return cat("kubectl get events -n ", ns, " --field-selector reason=ImexMemoryLost");
-  }
   std::string command = pods.size() == 1 ? "kubectl delete pod" : "kubectl delete pods";
-  for (const api::PodState* pod : pods) command += cat(" ", pod->meta.name);
-  return cat(command, " -n ", ns);
+  const std::size_t named = std::min<std::size_t>(pods.size(), kMostNames);
+  for (std::size_t i = 0; i < named; ++i) command += cat(" ", pods[i]->meta.name);
+  return cat(command, " -n ", pods.front()->meta.ns);
+}
+
+std::string deletes_text(const std::vector<const api::PodState*>& pods) {
+  if (pods.size() <= kMostNames) return "";
+  return cat(": ", kMostNames, " of ", pods.size(), " at a time; then ask again for the next ones");
 }
 
 }  // namespace cdom::plugin

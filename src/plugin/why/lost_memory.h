@@ -20,7 +20,9 @@ std::optional<std::string> lost_memory(const Facts& facts, const DomainFacts& do
 std::vector<const api::PodState*> pods_without_memory(const Facts& facts,
                                                       const DomainFacts& domain);
 
-// "kubectl delete pod train-0 -n team-a"; of very many, the command that lists them.
+// "kubectl delete pod train-0 -n team-a"; of very many, of the first ones.
 std::string deletion_of(const std::vector<const api::PodState*>& pods);
+// That the command is of the first ones, behind what is to be done; "" where it is of all.
+std::string deletes_text(const std::vector<const api::PodState*>& pods);
 
 }  // namespace cdom::plugin

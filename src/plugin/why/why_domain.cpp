@@ -62,6 +62,24 @@ std::vector<std::string> lost_pods(const DomainScene& scene) {
   return texts;
 }
 
+// Of a domain that has no template.
+bool pods_have_no_claim(const DomainScene& scene) {
+  const api::ComputeDomain& object = *scene.domain.object;
+  const auto& workload = object.spec.workload;
+  if (workload) {
+    const std::string made_for = cat(workload->kind, " ", workload->name);
+    return scene.chain.stops("no pod has a claim of it",
+                             cat("no pod of ", made_for, " has a claim"),
+                             cat("see whether ", made_for, " has pods, and what these wait for"),
+                             cat("kubectl get pods -n ", object.meta.ns));
+  }
+  return scene.chain.stops(
+      "no pod has a claim of it",
+      "it has no spec.channel, so no ResourceClaimTemplate, and no claim names it",
+      cat("create the pods, with claims whose opaque configuration for ", api::kDriver,
+          " has domainID: ", object.meta.uid));
+}
+
 bool has_claims(DomainScene& scene) {
   const api::ComputeDomain& object = *scene.domain.object;
   scene.claims = scene.facts.claims_of(object);
@@ -78,8 +96,9 @@ bool has_claims(DomainScene& scene) {
     }
     return scene.chain.holds(cat(count, count == 1 ? " claim" : " claims", " of pods"));
   }
+  if (!object.spec.channel) return pods_have_no_claim(scene);
   const std::vector<std::string> lost = lost_pods(scene);
-  const std::string name = object.spec.channel ? object.spec.channel->template_name : "";
+  const std::string& name = object.spec.channel->template_name;
   return scene.chain.stops(
       "no pod has a claim of it",
       lost.empty() ? std::string("no pod names the ComputeDomain's ResourceClaimTemplate")
@@ -139,8 +158,8 @@ bool pods_have_their_memory(DomainScene& scene) {
           is_one ? "it" : "they",
           " had imported over NVLink: a daemon that is READY again does "
           "not bring it back"),
-      is_one ? "delete the pod, so that it starts again"
-             : "delete the pods, so that they start again",
+      is_one ? std::string("delete the pod, so that it starts again")
+             : cat("delete the pods, so that they start again", deletes_text(pods)),
       deletion_of(pods));
 }
 

@@ -288,9 +288,27 @@ const api::Occurrence* failed_prepare(const PodScene& scene) {
   return it == events.rend() ? nullptr : *it;
 }
 
+// What the scheduler says of a pod that it has no node for; "": nothing.
+std::string scheduler_words(const api::PodState& pod) {
+  const api::PodCondition* scheduled = pod.condition("PodScheduled");
+  return scheduled == nullptr || scheduled->status != api::ConditionStatus::False
+             ? ""
+             : scheduled->message;
+}
+
 bool has_node(PodScene& scene) {
   const std::string node = node_of(scene);
   if (scene.pod.node.empty()) {
+    const std::string says = scheduler_words(scene.pod);
+    if (!says.empty()) {
+      return scene.chain.stops(
+          "the pod has no node yet",
+          cat("claim ", scene.claim->meta.name, " has a device, and the scheduler finds no node ",
+              "for the pod: ", says),
+          "check the pod's node selector, affinity, tolerations and its other requests against the "
+          "nodes that the claim can be used on",
+          describe(scene));
+    }
     return scene.chain.stops("the pod has no node yet",
                              "the scheduler has allocated the claim and has not bound the pod yet",
                              "wait a moment; if it lasts, see the pod's Events", describe(scene));
@@ -402,6 +420,11 @@ bool has_daemon(PodScene& scene) {
         cat("the IMEX daemon on ", node, " is READY again, and the pod runs since before it ended"),
         *lost, std::string(core::Reason("ImexMemoryLost").row().next), deletion_of({&scene.pod}));
   }
+  const api::ComputeDomainNode* report = scene.facts.report(node);
+  if (report != nullptr && api::clique_of(report->status) == "") {
+    return scene.chain.holds(
+        cat("node ", node, " has no NVLink fabric, so no IMEX daemon; the claim is prepared"));
+  }
   return scene.chain.holds(
       cat("the IMEX daemon on ", node, " is READY, and the claim is prepared"));
 }
@@ -417,21 +440,81 @@ bool has_peers(PodScene& scene) {
   return peers_are_connected(scene, *scene.domain);
 }
 
-bool containers_run(PodScene& scene) {
-  for (const api::ContainerState& container : scene.pod.containers) {
-    const std::string& reason = container.waiting_reason;
-    if (reason.empty() || reason == "ContainerCreating") continue;
-    return scene.chain.stops(
-        cat("container ", container.name, " waits: ", reason),
-        cat("nothing of the ComputeDomain stops the pod; its container ", container.name,
-            " does not start: ", reason,
-            container.waiting_message.empty() ? "" : cat(": ", container.waiting_message)),
-        "see the pod's Events", describe(scene));
+// What every container waits for that has not started, and no trouble of its own.
+bool is_before_its_start(const std::string& reason) {
+  return reason == "ContainerCreating" || reason == "PodInitializing";
+}
+
+bool has_failed(const api::ContainerState& container) {
+  return !container.ended_reason.empty() && container.ended_reason != "Completed";
+}
+
+bool container_is_in_trouble(const PodScene& scene, const api::ContainerState& container,
+                             const std::string& kind) {
+  const std::string name = cat(kind, " ", container.name);
+  if (has_failed(container)) {
+    const std::string ended = cat(name, " has ended: ", container.ended_reason);
+    return scene.chain.stops(ended, cat("nothing of the ComputeDomain stops the pod; its ", ended),
+                             "read its log",
+                             cat("kubectl logs ", scene.pod.meta.name, " -n ", scene.pod.meta.ns,
+                                 " -c ", container.name));
   }
-  return scene.chain.holds(
-      is_running(scene.pod)
-          ? "the containers run"
-          : cat("the pod is ", scene.pod.phase.empty() ? "new" : scene.pod.phase));
+  const std::string& reason = container.waiting_reason;
+  return scene.chain.stops(
+      cat(name, " waits: ", reason),
+      cat("nothing of the ComputeDomain stops the pod; its ", name, " does not start: ", reason,
+          container.waiting_message.empty() ? "" : cat(": ", container.waiting_message)),
+      "see the pod's Events", describe(scene));
+}
+
+bool is_in_trouble(const api::ContainerState& container) {
+  const std::string& reason = container.waiting_reason;
+  return has_failed(container) || (!reason.empty() && !is_before_its_start(reason));
+}
+
+// "container worker runs", "containers a and b run"; "" for none.
+std::string names_text(const std::vector<std::string>& names, const char* is, const char* are) {
+  if (names.empty()) return "";
+  const bool is_one = names.size() == 1;
+  return cat(is_one ? "container " : "containers ", base::list_names(names), is_one ? is : are);
+}
+
+std::string state_of_containers(const api::PodState& pod) {
+  std::vector<std::string> run, ended;
+  for (const api::ContainerState& container : pod.containers) {
+    if (container.started) run.push_back(container.name);
+    if (!container.started && container.waiting_reason.empty()) ended.push_back(container.name);
+  }
+  if (ended.empty()) return "the containers run";
+  const std::string text = names_text(ended, " has ended", " have ended");
+  return run.empty() ? text : cat(names_text(run, " runs", " run"), "; ", text);
+}
+
+bool containers_run(PodScene& scene) {
+  const api::PodState& pod = scene.pod;
+  for (const api::ContainerState& container : pod.init_containers) {
+    if (is_in_trouble(container))
+      return container_is_in_trouble(scene, container, "init container");
+  }
+  for (const api::ContainerState& container : pod.containers) {
+    if (is_in_trouble(container)) return container_is_in_trouble(scene, container, "container");
+  }
+  const auto initializes =
+      std::ranges::find(pod.containers, "PodInitializing", &api::ContainerState::waiting_reason);
+  const auto works = std::ranges::find_if(
+      pod.init_containers.rbegin(), pod.init_containers.rend(),
+      [](const api::ContainerState& container) { return container.started.has_value(); });
+  if (initializes != pod.containers.end() && works != pod.init_containers.rend()) {
+    return scene.chain.stops(
+        cat("init container ", works->name, " runs"),
+        cat("nothing of the ComputeDomain stops the pod; its containers wait until init container ",
+            works->name, " has ended"),
+        "wait for it, or read its log",
+        cat("kubectl logs ", pod.meta.name, " -n ", pod.meta.ns, " -c ", works->name));
+  }
+  return scene.chain.holds(is_running(pod)
+                               ? state_of_containers(pod)
+                               : cat("the pod is ", pod.phase.empty() ? "new" : pod.phase));
 }
 
 std::vector<std::string> names_of(const std::vector<api::PodState>& pods, const std::string& ns) {
