@@ -31,9 +31,9 @@ std::string why_not_confirmed(const api::ObjectMeta& node, const std::string& cl
   const bool is_ours = node.label(api::kNodeCliqueLabel) == clique;
   return base::cat(
       "only its own agent says that it is of clique ", clique, "; if that is true, confirm it: ",
-      is_ours
-          ? base::cat("kubectl annotate node ", node.name, " ", api::kNodeCliqueMark, "-")
-          : base::cat("kubectl label node ", node.name, " ", api::kNodeCliqueLabel, "=", clique));
+      is_ours ? base::cat("kubectl annotate node ", node.name, " ", api::kNodeCliqueMark, "-")
+              : base::cat("kubectl label node ", node.name, " --overwrite ", api::kNodeCliqueLabel,
+                          "=", clique));
 }
 
 // The label is ours when the mark has its value: whoever writes another value takes it over, and

@@ -318,8 +318,9 @@ TEST_F(CliqueBelief, ANodeOfAnUnconfirmedCliqueIsToldTheCommandThatConfirmsIt) {
   EXPECT_EQ(verdict().state, MemberState("Starting"));
   node.labels.clear();
   EXPECT_EQ(verdict().state, MemberState("CliqueNotConfirmed"));
-  EXPECT_THAT(verdict().detail,
-              HasSubstr(base::cat("kubectl label node n1 nvidia.com/gpu.clique=", kClique)));
+  EXPECT_THAT(
+      verdict().detail,
+      HasSubstr(base::cat("kubectl label node n1 --overwrite nvidia.com/gpu.clique=", kClique)));
   node.labels[api::kNodeCliqueLabel] = node.annotations[api::kNodeCliqueMark] = kClique;
   EXPECT_THAT(verdict().detail,
               HasSubstr("kubectl annotate node n1 resource.nvidia.com/gpu.clique-"));

@@ -48,7 +48,7 @@ TEST(StatusText, SaysHowToFenceANodeThatIsGone) {
   world.nodes["n2"].node.reset();
   EXPECT_THAT(ready_message(world),
               HasSubstr("n2: there is no such Node; if its machine is off for good, delete its "
-                        "pods and fence it: kubectl annotate cdn n2 "
+                        "pods and fence it: kubectl annotate cdn n2 --overwrite "
                         "resource.nvidia.com/fenced=boot-1"));
   world.nodes["n2"].report->status.boot_id = "$(id)";
   EXPECT_THAT(ready_message(world), HasSubstr("fenced=<its status.bootID>"));

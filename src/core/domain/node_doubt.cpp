@@ -16,8 +16,8 @@ std::string fencing_text(const NodeView* view, const std::string& node) {
   std::string text = "there is no such Node; if its machine is off for good, delete its pods";
   if (view == nullptr || !view->report) return text;
   const std::string& boot = view->report->status.boot_id;
-  return cat(text, " and fence it: kubectl annotate cdn ", node, " ", api::kFencedAnnotation, "=",
-             base::is_dns_label(boot) ? boot : "<its status.bootID>");
+  return cat(text, " and fence it: kubectl annotate cdn ", node, " --overwrite ",
+             api::kFencedAnnotation, "=", base::is_dns_label(boot) ? boot : "<its status.bootID>");
 }
 
 }  // namespace
