@@ -178,9 +178,13 @@ void add_creation(const Facts& facts, const api::ComputeDomain& object,
 void add_status(const DomainFacts& domain, std::vector<TimelineEntry>& entries) {
   if (!domain.status) return;
   for (const api::ComputeDomainNodeStatus& node : domain.status->nodes) {
-    if (!node.last_failure) continue;
-    entries.push_back({node.last_failure->time, cat("node ", node.name),
-                       cat("its IMEX daemon failed: ", node.last_failure->message), true});
+    const auto add = [&](const std::optional<api::DaemonFailure>& failure) {
+      if (!failure) return;
+      entries.push_back({failure->time, cat("node ", node.name),
+                         cat("its IMEX daemon failed: ", failure->message), true});
+    };
+    add(node.last_failure);
+    if (node.last_loss != node.last_failure) add(node.last_loss);
   }
   if (const api::Condition* ready = domain.condition(core::kConditionReady)) {
     const bool is_ready = ready->status == api::ConditionStatus::True;

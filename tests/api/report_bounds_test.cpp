@@ -102,7 +102,10 @@ TEST(ReportBounds, AreThoseOfTheCrd) {
   EXPECT_EQ(group["term"]["maximum"], ReportBounds::kCount);
   EXPECT_EQ(group["releases"]["maximum"], ReportBounds::kCount);
   EXPECT_EQ(group["restarts"]["maximum"], ReportBounds::kCount);
-  EXPECT_EQ(group["lastFailure"]["properties"]["message"]["maxLength"], ReportBounds::kMessage);
+  for (const char* failure : {"lastFailure", "lastLoss"}) {
+    EXPECT_EQ(group[failure]["properties"]["message"]["maxLength"], ReportBounds::kMessage)
+        << failure;
+  }
   EXPECT_EQ(status["address"]["maxLength"], ReportBounds::kAddress);
   EXPECT_EQ(status["clique"]["maxLength"], ReportBounds::kId);
   EXPECT_EQ(status["bootID"]["maxLength"], ReportBounds::kId);

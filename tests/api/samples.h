@@ -46,7 +46,8 @@ inline ComputeDomain sample<ComputeDomain>() {
             2,
             "a.1",
             {{"n1", "10.0.0.1", "a.1", 0, 7, true, "", "", 2,
-              DaemonFailure{base::parse_rfc3339("2026-01-02T03:04:05Z").value(), "has ended"}},
+              DaemonFailure{base::parse_rfc3339("2026-01-02T03:04:05Z").value(), "has ended"},
+              DaemonFailure{base::parse_rfc3339("2026-01-02T03:04:04Z").value(), "was killed"}},
              {"n2", "10.0.0.2", "", -1, 0, false, "NotReported", "check the agent"}},
             {sample_condition()}}}};
 }
@@ -76,6 +77,7 @@ inline ComputeDomainNode sample<ComputeDomainNode>() {
   group.message = "waits for n8";
   group.restarts = 2;
   group.last_failure = DaemonFailure{group.since, "nvidia-imex has ended"};
+  group.last_loss = DaemonFailure{group.since - std::chrono::seconds(1), "it was killed"};
   return {sample_meta(),
           {"boot-1",
            "a.1",

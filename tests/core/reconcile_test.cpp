@@ -772,6 +772,8 @@ TEST(Reconcile, TellsTheRestartsOfAMembersDaemonAlsoOnceItIsReadyAgain) {
   const api::DaemonFailure failure{kNow, "nvidia-imex has ended"};
   group_report(world, "n2").restarts = 1;
   group_report(world, "n2").last_failure = failure;
+  const api::DaemonFailure loss{kNow - std::chrono::seconds(9), "it was killed"};
+  group_report(world, "n2").last_loss = loss;
   const Plan plan = reconcile(world);
   ASSERT_NE(status_in(plan), nullptr);
   EXPECT_THAT(plan.actions, SizeIs(1)) << "and no Event";
@@ -781,12 +783,14 @@ TEST(Reconcile, TellsTheRestartsOfAMembersDaemonAlsoOnceItIsReadyAgain) {
   EXPECT_EQ(status.nodes[0].restarts, 0);
   EXPECT_EQ(status.nodes[1].restarts, 1);
   EXPECT_EQ(status.nodes[1].last_failure, failure);
+  EXPECT_EQ(status.nodes[1].last_loss, loss);
   EXPECT_THAT(reconcile(world).actions, IsEmpty());
   // A node that says nothing takes nothing back.
   world.nodes.at("n2").report.reset();
   apply_status(world, reconcile(world));
   EXPECT_EQ(world.view.domain->status->nodes[1].restarts, 1);
   EXPECT_EQ(world.view.domain->status->nodes[1].last_failure, failure);
+  EXPECT_EQ(world.view.domain->status->nodes[1].last_loss, loss);
 }
 
 TEST(Reconcile, KeepsConditionsOfOtherWriters) {

@@ -148,6 +148,17 @@ TEST(WhyPod, KnowsOfLostMemoryByTheStatusWhenTheEventHasGone) {
   EXPECT_THAT(report.cause, HasSubstr("n node n1: killed; pods there have lost the memory"));
 }
 
+TEST(WhyPod, KnowsOfLostMemoryAlsoWhenTheDaemonHasFailedInAnotherWaySince) {
+  ClusterView view = settled_view();
+  auto& group = report_in(view, "n1").status.groups.front();
+  group.last_loss =
+      api::DaemonFailure{kNow - std::chrono::seconds(5), cat("killed; ", core::kMemoryLost)};
+  group.last_failure = api::DaemonFailure{kNow - std::chrono::seconds(2), "does not answer"};
+  const WhyReport report = why(view, "pod-c1");
+  EXPECT_EQ(stop_of(report), "IMEX daemon") << text_of(report);
+  EXPECT_THAT(report.cause, HasSubstr("n node n1: killed; pods there have lost the memory"));
+}
+
 TEST(WhyPod, LooksOnlyAtContainersThatHaveTheClaim) {
   ClusterView view = settled_view();
   view.events = {memory_lost("pod-c1", std::chrono::seconds(5))};

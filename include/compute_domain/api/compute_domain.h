@@ -74,6 +74,7 @@ struct ComputeDomainNodeStatus {
   // daemon is READY again: what ran over the daemon before has lost its memory.
   std::int64_t restarts = 0;
   std::optional<DaemonFailure> last_failure;
+  std::optional<DaemonFailure> last_loss;  // the last one with which pods lost imported memory
 
   friend bool operator==(const ComputeDomainNodeStatus&, const ComputeDomainNodeStatus&) = default;
 };

@@ -80,10 +80,12 @@ struct ImexGroupReport {
   std::vector<ClaimChannel> claim_channels;  // as far as they are known, by claim UID
   std::int64_t releases = 0;
   std::string message;  // for people: why it is not ready, and what to do
-  // In this term: how often another daemon has taken the place of one, and how the last one failed
-  // that did.
+  // In this term: how often another daemon has taken the place of one, how the last one failed that
+  // did, and how the last one with which pods here lost imported memory: a failure of another kind,
+  // such as a hang, does not give it back.
   std::int64_t restarts = 0;
   std::optional<DaemonFailure> last_failure;
+  std::optional<DaemonFailure> last_loss;
 
   friend bool operator==(const ImexGroupReport&, const ImexGroupReport&) = default;
 };

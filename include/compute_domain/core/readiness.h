@@ -23,7 +23,7 @@ struct MemberView {
   std::int64_t channel = 0;  // with isolation by channel, once it has one
   std::string address;
   std::int64_t restarts = 0;  // of its IMEX daemon, by its own word
-  std::optional<api::DaemonFailure> last_failure;
+  std::optional<api::DaemonFailure> last_failure, last_loss;
 };
 
 // A pair of members of one group that is not connected, by name. `is_reported`: one of them reports

@@ -117,7 +117,8 @@ inline constexpr auto kFields<ComputeDomainNodeStatus> =
                field("reason", &ComputeDomainNodeStatus::reason),
                field("message", &ComputeDomainNodeStatus::message),
                field("restarts", &ComputeDomainNodeStatus::restarts),
-               field("lastFailure", &ComputeDomainNodeStatus::last_failure)};
+               field("lastFailure", &ComputeDomainNodeStatus::last_failure),
+               field("lastLoss", &ComputeDomainNodeStatus::last_loss)};
 
 template <>
 inline constexpr auto kFields<ComputeDomainStatus> =
@@ -170,7 +171,8 @@ inline constexpr auto kFields<ImexGroupReport> =
                field("releases", &ImexGroupReport::releases),
                field("message", &ImexGroupReport::message),
                field("restarts", &ImexGroupReport::restarts),
-               field("lastFailure", &ImexGroupReport::last_failure)};
+               field("lastFailure", &ImexGroupReport::last_failure),
+               field("lastLoss", &ImexGroupReport::last_loss)};
 
 template <>
 inline constexpr auto kFields<PendingClaim> =

@@ -37,8 +37,9 @@ void bound(ImexGroupReport& group) {
   bound(group.term);
   bound(group.releases);
   bound(group.restarts);
-  if (group.last_failure) {
-    std::string& message = group.last_failure->message;
+  for (auto* failure : {&group.last_failure, &group.last_loss}) {
+    if (!*failure) continue;
+    std::string& message = (*failure)->message;
     message = base::shortened(std::move(message), Bounds::kMessage);
   }
   bound(group.connected, Bounds::kRanges);

@@ -146,9 +146,10 @@ void fields_of(auto& each, Of<ComputeDomainSpec> auto& spec) {
 }
 
 void fields_of(auto& each, Of<ComputeDomainNodeStatus> auto& node) {
-  auto& [name, ip_address, clique, index, channel, ready, reason, message, restarts, last_failure] =
-      node;
-  each(name, ip_address, clique, index, channel, ready, reason, message, restarts, last_failure);
+  auto& [name, ip_address, clique, index, channel, ready, reason, message, restarts, last_failure,
+         last_loss] = node;
+  each(name, ip_address, clique, index, channel, ready, reason, message, restarts, last_failure,
+       last_loss);
 }
 
 void fields_of(auto& each, Of<ComputeDomainStatus> auto& status) {
@@ -164,9 +165,10 @@ void fields_of(auto& each, Of<ComputeDomain> auto& domain) {
 
 void fields_of(auto& each, Of<ImexGroupReport> auto& report) {
   auto& [group, table_hash, slot, term, state, instance, since, connected, unreachable, domains,
-         claims, channels, claim_channels, releases, message, restarts, last_failure] = report;
+         claims, channels, claim_channels, releases, message, restarts, last_failure, last_loss] =
+      report;
   each(group, table_hash, slot, term, state, instance, since, connected, unreachable, domains,
-       claims, channels, claim_channels, releases, message, restarts, last_failure);
+       claims, channels, claim_channels, releases, message, restarts, last_failure, last_loss);
 }
 
 void fields_of(auto& each, Of<PendingClaim> auto& claim) {

@@ -248,9 +248,11 @@ void note_failures(MemberView& member, const api::ImexGroupReport* report, const
   if (report != nullptr) {
     member.restarts = report->restarts;
     member.last_failure = report->last_failure;
+    member.last_loss = report->last_loss;
   } else if (const auto* before = status_before(world, member.membership.node)) {
     member.restarts = before->restarts;
     member.last_failure = before->last_failure;
+    member.last_loss = before->last_loss;
   }
 }
 

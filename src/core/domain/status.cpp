@@ -390,7 +390,8 @@ api::ComputeDomainStatus computed_status(const World& world, const Readiness& re
                             .reason = is_ready ? "" : std::string(member.state.name()),
                             .message = is_ready ? "" : base::shortened(member.detail, 1024),
                             .restarts = member.restarts,
-                            .last_failure = member.last_failure});
+                            .last_failure = member.last_failure,
+                            .last_loss = member.last_loss});
   }
   if (world.view.has_predecessor && domain.status) status.nodes = domain.status->nodes;
   // Conditions of other writers stay as they are.

@@ -56,8 +56,6 @@ std::string own_words(const api::Condition& ready, const api::ComputeDomainStatu
   return words;
 }
 
-bool tells_of_loss(const std::string& text) { return text.find(kMemoryLost) != std::string::npos; }
-
 // Those whose claims make its node a member.
 std::vector<api::ObjectReference> pods_of(const MemberView& member, const World& world) {
   std::vector<api::ObjectReference> pods;

@@ -21,9 +21,11 @@ const api::DaemonFailure* last_loss_on(const DomainFacts& domain, const std::str
   if (!domain.status) return nullptr;
   const auto& nodes = domain.status->nodes;
   const auto it = std::ranges::find(nodes, node, &api::ComputeDomainNodeStatus::name);
-  if (it == nodes.end() || !it->last_failure) return nullptr;
-  const bool is_loss = it->last_failure->message.find(core::kMemoryLost) != std::string::npos;
-  return is_loss ? &*it->last_failure : nullptr;
+  if (it == nodes.end()) return nullptr;
+  if (it->last_loss) return &*it->last_loss;
+  // An agent of before 0.2 keeps no loss apart.
+  const auto& failure = it->last_failure;
+  return failure && core::tells_of_loss(failure->message) ? &*failure : nullptr;
 }
 
 const api::Occurrence* last_event_of_loss(const Facts& facts, const api::PodState& pod) {

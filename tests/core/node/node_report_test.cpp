@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "compute_domain/core/reasons.h"
 #include "core/node/daemon/hosts.h"
 #include "core/node/node_scene.h"
@@ -403,6 +405,35 @@ TEST(NodeReport, CountsTheRestartsOfATermAndKeepsTheLastFailure) {
   scene.settle();
   EXPECT_EQ(scene.group()->restarts, 0) << "of another term";
   EXPECT_EQ(scene.group()->last_failure, std::nullopt);
+}
+
+// What keeps it is the report, so an agent that is a new one knows of it too.
+TEST(NodeReport, KeepsTheLossOfMemoryWhateverFailsLater) {
+  NodeScene scene = serving(1);
+  EXPECT_EQ(scene.group()->last_loss, std::nullopt);
+  scene.advance(minutes(1)).daemon_dies("killed by signal 9").settle();
+  const base::Time lost = scene.group()->since;
+  scene.advance(seconds(2)).daemon_is_another(base::DaemonPhase::Ready).daemon_ready().settle();
+  scene.advance(minutes(1)).daemon_is(base::DaemonPhase::Failed);
+  scene.world.daemon->message = "nvidia-imex does not answer";
+  scene.settle().advance(seconds(1)).settle();
+  ASSERT_EQ(scene.group()->state, api::DaemonState::Failed);
+  scene.world.daemon->message = "";
+  scene.daemon_ready().settle().advance(seconds(2)).settle();
+  ASSERT_EQ(scene.group()->state, api::DaemonState::Ready);
+  EXPECT_THAT(scene.group()->last_failure->message, HasSubstr("does not answer"));
+  ASSERT_TRUE(scene.group()->last_loss);
+  EXPECT_EQ(scene.group()->last_loss->time, lost);
+  EXPECT_THAT(scene.group()->last_loss->message, HasSubstr("killed by signal 9"));
+
+  api::ImexGroupReport& group = scene.world.report.objects.front().status.groups.front();
+  group.last_failure = std::exchange(group.last_loss, std::nullopt);
+  scene.settle();
+  EXPECT_EQ(scene.group()->last_loss, scene.group()->last_failure) << "by an agent of 0.1.0";
+
+  scene.world.report.objects.front().status.groups.front().term = 0;
+  scene.settle();
+  EXPECT_EQ(scene.group()->last_loss, std::nullopt) << "of another term";
 }
 
 TEST(NodeReport, TellsANewInstanceOfTheDaemon) {

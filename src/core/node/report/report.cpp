@@ -260,8 +260,8 @@ DaemonReport failed_report(const NodeDraft& draft, const ServedImexGroup& served
   const bool held_ready = has_prepared && (said == nullptr || said->instance.empty());
   const bool was_ready =
       world.daemon && (said_ready || held_ready) && has_users(world.checkpoint, served.group);
-  const bool was_lost = said != nullptr && said->state == DaemonState::Failed &&
-                        said->message.find(kMemoryLost) != std::string::npos;
+  const bool was_lost =
+      said != nullptr && said->state == DaemonState::Failed && tells_of_loss(said->message);
   if (was_ready || (world.daemon && was_lost)) report.group.message += cat("; ", kMemoryLost);
   if (!was_ready) report.hold = began + world.times.report_hold;
   return report;
@@ -305,11 +305,17 @@ void note_failures(const NodeWorld& world, api::ImexGroupReport& group,
   if (goes_on) {
     group.restarts = said->restarts;
     group.last_failure = said->last_failure;
+    group.last_loss = said->last_loss;
+    // An agent of before 0.2 kept no loss apart.
+    if (!group.last_loss && said->last_failure && tells_of_loss(said->last_failure->message)) {
+      group.last_loss = said->last_failure;
+    }
     const bool is_another = !said->instance.empty() && said->instance != group.instance;
     if (is_another && !group.instance.empty()) ++group.restarts;
   }
   if (group.state == DaemonState::Failed) {
     group.last_failure = api::DaemonFailure{group.since, group.message};
+    if (tells_of_loss(group.message)) group.last_loss = group.last_failure;
   }
 }
 
