@@ -383,6 +383,24 @@ TEST(NodeReport, SaysHowADaemonThatHangsIsRestarted) {
             "ends what uses NVLink there");
 }
 
+// Once the daemon is well again, nobody should do what was right before.
+TEST(NodeReport, KeepsOfAFailureTheCauseAndNotTheRemedy) {
+  NodeScene scene = serving(1);
+  scene.advance(minutes(1)).daemon_is(base::DaemonPhase::Failed);
+  scene.world.daemon->message = "nvidia-imex may hang";
+  scene.settle().advance(seconds(1)).settle();
+  ASSERT_THAT(scene.group()->message, HasSubstr("delete the compute-domain-imex pod"));
+  EXPECT_EQ(scene.group()->last_failure->message, "nvidia-imex may hang");
+
+  scene.world.daemon.reset();
+  scene.world.supervisor_error = "compute-domain-imex does not answer";
+  scene.world.supervisor_silent_since = scene.world.elapsed;
+  scene.settle().advance(seconds(1)).settle();
+  EXPECT_EQ(scene.group()->message,
+            "compute-domain-imex does not answer; check its pod on this node");
+  EXPECT_EQ(scene.group()->last_failure->message, "compute-domain-imex does not answer");
+}
+
 TEST(NodeReport, CountsTheRestartsOfATermAndKeepsTheLastFailure) {
   NodeScene scene = serving(2);
   EXPECT_EQ(scene.group()->restarts, 0);

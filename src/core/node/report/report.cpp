@@ -136,6 +136,7 @@ std::string recovery_message(NodeDraft& draft, const ServedImexGroup& served,
 // The daemon's part of a group report, and how long to hold it.
 struct DaemonReport {
   api::ImexGroupReport group;
+  std::string remedy = {};  // what a person does about it, as long as it lasts
   std::optional<base::Duration> hold;
   bool has_new_connections = false;
 };
@@ -192,8 +193,8 @@ DaemonReport running_report(NodeDraft& draft, const ServedImexGroup& served,
   }
   // The host's own is restarted by the host.
   if (daemon.phase == base::DaemonPhase::Failed && !daemon.host_managed) {
-    report.group.message += cat("; delete the compute-domain-imex pod on ", draft.world.self.name,
-                                " to restart it: this ends what uses NVLink there");
+    report.remedy = cat("delete the compute-domain-imex pod on ", draft.world.self.name,
+                        " to restart it: this ends what uses NVLink there");
   }
   bool knows_peers = false;
   if (daemon.phase == base::DaemonPhase::Ready) {
@@ -245,7 +246,8 @@ DaemonReport failed_report(const NodeDraft& draft, const ServedImexGroup& served
   } else {
     if (said != nullptr) report.group.instance = said->instance;
     // It names compute-domain-imex.
-    report.group.message = cat(world.supervisor_error, "; check its pod on this node");
+    report.group.message = world.supervisor_error;
+    report.remedy = "check its pod on this node";
   }
   report.group.since = since_of(report.group, said, began_time);
   // The end of a daemon that was READY is the end of what ran over it, however soon the next one is
@@ -346,7 +348,7 @@ void add_served(NodeDraft& draft, Groups& groups, NewReport& fresh) {
                              said->releases != group.releases;
   }
   const std::string& unread = draft.fabric.error;
-  group.message = joined({group.message, doubts_about(draft, served->group),
+  group.message = joined({group.message, of_daemon->remedy, doubts_about(draft, served->group),
                           unread.empty() ? "" : cat("the fabric cannot be read: ", unread)});
   if (of_daemon->hold && *of_daemon->hold > draft.world.elapsed) fresh.hold = of_daemon->hold;
   fresh.has_new_connections = of_daemon->has_new_connections;
