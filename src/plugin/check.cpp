@@ -192,8 +192,9 @@ std::string found_on(const Facts& facts, const std::string& node, const NodeHeal
 
 Finding look_at_node(const Facts& facts, const std::string& name) {
   const NodeHealth health = health_of(facts, name);
-  Finding finding{cat("node ", name), health.verdict, found_on(facts, name, health), health.remedy,
-                  health.verdict == Verdict::Fails ? look_at_pods(facts.view(), name) : ""};
+  Finding finding{
+      cat("node ", name), health.verdict, found_on(facts, name, health), health.remedy,
+      health.verdict == Verdict::Fails ? look_at_pods(facts.view(), name) : health.command};
   finding.reason = health.reason;
   return named("Node", name, std::move(finding));
 }

@@ -42,7 +42,15 @@ NodeHealth unwell(Cause cause, const std::string& reason, const std::string& mes
           .verdict = Verdict::Fails,
           .reason = reason,
           .message = message,
-          .remedy = known ? std::string(known->row().next) : kLookAtAgent};
+          .remedy = known ? std::string(known->row().next) : kLookAtAgent,
+          .command = {}};
+}
+
+// A person set it when the machine was off, and nothing takes it away again.
+bool keeps_out_of_service_taint(const api::Node* node) {
+  return node != nullptr && node->ready == api::ConditionStatus::True &&
+         std::ranges::find(node->taints, api::kOutOfServiceTaint, &api::Taint::key) !=
+             node->taints.end();
 }
 
 }  // namespace
@@ -74,6 +82,15 @@ NodeHealth health_of(const Facts& facts, const std::string& node) {
   if (facts.devices_on(node) == 0) {
     return unwell(Cause::NoSlice, "",
                   "although it can serve: the scheduler has no ResourceSlice to allocate from");
+  }
+  if (keeps_out_of_service_taint(facts.node(node))) {
+    NodeHealth health = unwell(Cause::Tainted, "",
+                               cat("it is Ready and still has the taint ", api::kOutOfServiceTaint,
+                                   ", so no pod is placed on it"));
+    health.verdict = Verdict::Warning;
+    health.remedy = "take the taint away when the machine is back for good";
+    health.command = cat("kubectl taint node ", node, " ", api::kOutOfServiceTaint, "-");
+    return health;
   }
   // A node may serve although it lacks something: its clique was known before its fabric could not
   // be read any more, for one.

@@ -17,6 +17,7 @@ struct NodeHealth {
     ImexDied,  // a daemon has failed of a group that it still serves
     CannotServe,
     NoSlice,  // it can serve, and offers nothing
+    Tainted,  // it could serve, and a taint that its machine no longer deserves keeps pods away
     Lacks,    // it serves, and does not meet a requirement all the same
   };
   Cause cause = Cause::None;
@@ -24,6 +25,7 @@ struct NodeHealth {
   std::string reason;             // a name of core/reasons.h, or what the node says; "" for none
   std::string message;            // of the reason
   std::string remedy;
+  std::string command;  // that does it; "" for none
 };
 
 // Whether somebody wants no agent on it. It is looked at only if it has reported all the same.

@@ -64,7 +64,8 @@ TEST(Gather, SeatsAreCountedOnceUntilSomethingOfThemChanges) {
   EXPECT_EQ(first.in_use, 1);
   const Memory::SeatsCounted now{rig.sources.stores.claims.changes(),
                                  rig.sources.stores.slices.changes(),
-                                 rig.sources.stores.reports.changes(), rig.workloads.moves()};
+                                 rig.sources.stores.reports.changes(),
+                                 rig.sources.stores.nodes.changes(), rig.workloads.moves()};
   EXPECT_EQ(rig.memory.seats(now,
                              []() -> core::SeatCount {
                                ADD_FAILURE() << "they are counted";
@@ -87,6 +88,40 @@ TEST(Gather, SeatsAreCountedOnceUntilSomethingOfThemChanges) {
                                .reason = "DriverTooOld"}};
   rig.put(report);
   EXPECT_THAT(seats_of(rig.sources).lacking, testing::SizeIs(1)) << "a report has changed";
+}
+
+TEST(Gather, SeatsOfNodesThatTakeNoPodsAreOut) {
+  ShellRig rig;
+  fill(rig);
+  rig.remove<api::ResourceClaim>({"team-a", "c"});
+  api::ResourceSlice slice = slice_of_n1();
+  slice.devices = {{.name = "channel-0", .attributes = {}}};
+  rig.put(slice);
+  api::Node node = node_named("n1");
+  node.ready = api::ConditionStatus::True;
+  rig.put(node);
+  const core::SeatCount open = seats_of(rig.sources);
+  EXPECT_EQ(open.free(), 1);
+  EXPECT_EQ(open.usable(), 1);
+  EXPECT_THAT(open.closed, testing::IsEmpty());
+
+  node.taints = {{.key = api::kUnschedulableTaint, .value = "", .effect = "NoSchedule"}};
+  node.meta.resource_version = "7";
+  rig.put(node);
+  const core::SeatCount cordoned = seats_of(rig.sources);
+  EXPECT_EQ(cordoned.total, 1);
+  EXPECT_EQ(cordoned.free(), 0);
+  EXPECT_EQ(cordoned.usable(), 0);
+  EXPECT_THAT(cordoned.closed,
+              testing::ElementsAre(testing::Pair("cordoned", testing::ElementsAre("n1"))));
+
+  const std::uint64_t changes = rig.sources.stores.nodes.changes();
+  node.meta.resource_version = "8";
+  rig.put(node);
+  EXPECT_EQ(rig.sources.stores.nodes.changes(), changes) << "nothing is counted for it";
+
+  rig.put(claim_of("uid-train", "c", "n1"));
+  EXPECT_EQ(seats_of(rig.sources).out, 0) << "what is in use is that first";
 }
 
 TEST(Gather, ASharedClaimHasNoSeatOfANodeOfAnotherClique) {

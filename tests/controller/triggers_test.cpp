@@ -401,6 +401,24 @@ TEST(Triggers, ANodeThatOffersNoSeatForAnotherReasonBringsTheDomainsThatWaitForO
   EXPECT_THAT(rig.taken_keys(), Not(Contains(domain_key("uid-waits")))) << "the same reason";
 }
 
+TEST(Triggers, ANodeThatIsCordonedBringsTheDomainsThatWaitForASeat) {
+  ShellRig rig;
+  api::ComputeDomain waits = domain_named("waits");
+  waits.status = api::ComputeDomainStatus{};
+  waits.status->conditions = {{.type = "Ready", .message = "claim c has no seat yet"}};
+  rig.put(waits);
+  api::Node node = node_named("n1");
+  rig.put(node);
+  rig.taken_keys();
+  node.taints = {{.key = api::kUnschedulableTaint, .value = "", .effect = "NoSchedule"}};
+  node.meta.resource_version = "2";
+  rig.put(node);
+  EXPECT_THAT(rig.taken_keys(), Contains(domain_key("uid-waits")));
+  node.meta.resource_version = "3";
+  rig.put(node);
+  EXPECT_THAT(rig.taken_keys(), Not(Contains(domain_key("uid-waits")))) << "a heartbeat";
+}
+
 TEST(Triggers, ANodeWhoseDeletionIsHeldBringsThePlacement) {
   ShellRig rig;
   rig.put(placed("waits"));

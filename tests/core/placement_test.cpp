@@ -407,6 +407,21 @@ TEST(PlacementSeats, TheStateOfASeatIsThatOfItsNode) {
   EXPECT_EQ(seat_state_of(&node, false), State::NotReady);
 }
 
+TEST(PlacementSeats, OfANodeThatTakesNoPodsHaveAWordForIt) {
+  api::Node node;
+  node.ready = api::ConditionStatus::True;
+  EXPECT_EQ(closed_word(&node), "");
+  node.taints = {{.key = api::kUnschedulableTaint, .value = "", .effect = "NoSchedule"}};
+  EXPECT_EQ(closed_word(&node), "cordoned");
+  node.taints.push_back({.key = api::kOutOfServiceTaint, .value = "", .effect = "NoExecute"});
+  EXPECT_EQ(closed_word(&node), "tainted out-of-service");
+  node.meta.deletion_time = base::Time{};
+  EXPECT_EQ(closed_word(&node), "being deleted");
+  node.ready = api::ConditionStatus::False;
+  EXPECT_EQ(closed_word(&node), "not Ready");
+  EXPECT_EQ(closed_word(nullptr), "gone");
+}
+
 TEST(PlacementSeats, AreOneForEachNodeHoweverManyDomainsItServes) {
   api::ResourceSlice several = slice("n1", std::string("a.1"));
   several.devices.resize(8, several.devices[0]);

@@ -615,6 +615,25 @@ TEST(Reconcile, SaysWhatAPersonLooksAtNextWhenAClaimWaitsForASeat) {
                                     "compute-domain-agent runs on the nodes with GPUs"));
 }
 
+TEST(Reconcile, CountsNoSeatAsFreeWhoseNodeTakesNoPods) {
+  World world = world_with_a_waiting_claim(5s);
+  world.seats = SeatCount{.total = 6, .in_use = 5, .out = 1, .closed = {{"cordoned", {"r2n01"}}}};
+  EXPECT_THAT(condition_in(reconcile(world), "Ready").message,
+              EndsWith("(0 of 6 seats are free; r2n01 is cordoned; a node serves one domain at a "
+                       "time): see in kubectl get computedomainnodes who has them, or bring back "
+                       "the nodes that take no pods"));
+  world.seats =
+      SeatCount{.total = 5,
+                .in_use = 0,
+                .out = 5,
+                .closed = {{"cordoned", {"n5"}}, {"not Ready", {"n1", "n2", "n3", "n4"}}}};
+  EXPECT_THAT(condition_in(reconcile(world), "Ready").message,
+              EndsWith("(0 of 5 seats are free; n5 is cordoned; n1, n2, n3 and 1 more are not "
+                       "Ready; a node serves one domain at a time): the domain wants 2 nodes, so "
+                       "lower spec.numNodes and start fewer pods, or add nodes, or bring back the "
+                       "nodes that take no pods"));
+}
+
 TEST(Reconcile, SaysWhyNodesOfferNoSeatInWordsOfItsOwn) {
   World world = world_with_a_waiting_claim(5s);
   world.seats =

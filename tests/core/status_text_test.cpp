@@ -108,7 +108,8 @@ TEST(StatusText, WhatIsWrongInOneNodeIsNotToldOfAnother) {
       ready_message(world),
       "0 of 4 nodes ready; n1, n3: nvidia-imex has ended; n2: nvidia-imex hangs; n4: its "
       "kubelet has stopped answering; check the machine; if it is off for good, taint the Node "
-      "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute, which ends its pods too");
+      "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute, which ends its pods too; take the "
+      "taint away when the machine is back");
 }
 
 // With what is told first of members that are not connected.

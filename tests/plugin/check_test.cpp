@@ -366,6 +366,19 @@ TEST(Check, WarnsOfANodeThatServesAndLacksSomethingAllTheSame) {
   EXPECT_EQ(finding.remedy, "check the NVIDIA driver there");
 }
 
+TEST(Check, WarnsOfATaintThatNobodyHasTakenAwaySinceTheMachineIsBack) {
+  ClusterView view = settled_view();
+  auto& node = *std::ranges::find(view.nodes, "n2", [](const auto& n) { return n.meta.name; });
+  node.taints = {{.key = api::kOutOfServiceTaint, .value = "nodeshutdown", .effect = "NoExecute"}};
+  const Finding finding = only_trouble(view, "node n2");
+  EXPECT_EQ(finding.verdict, Verdict::Warning);
+  EXPECT_THAT(finding.found, HasSubstr("; it is Ready and still has the taint "
+                                       "node.kubernetes.io/out-of-service, so no pod is placed"));
+  EXPECT_EQ(finding.command, "kubectl taint node n2 node.kubernetes.io/out-of-service-");
+  node.ready = api::ConditionStatus::Unknown;
+  EXPECT_EQ(only_trouble(view, "node n2").reason, "NodeUnknown") << "its machine is off";
+}
+
 TEST(Check, FailsForANodeThatOffersNothingAlthoughItCanServe) {
   ClusterView view = settled_view();
   std::erase_if(view.slices, [](const auto& slice) { return slice.node == "n2"; });

@@ -380,7 +380,7 @@ std::vector<Trouble> troubles() {
        "ence it as the message says",
        "1 of 2 nodes ready; n1: its kubelet has stopped answering; check the machine; if it is off "
        "for good, taint the Node node.kubernetes.io/out-of-service=nodeshutdown:NoExecute, which "
-       "ends its pods too"},
+       "ends its pods too; take the taint away when the machine is back"},
       {"a node is cut off",
        [] {
          World world = settled_world(3);

@@ -227,6 +227,40 @@ TEST(WhyPod, SaysThatTheDomainWantsMoreNodesThanTheClusterHas) {
   EXPECT_EQ(stop_of(why(view, "pod-c1")), "Peers");
 }
 
+api::Node& node_in(ClusterView& view, const std::string& name) {
+  return *std::ranges::find(view.nodes, name, [](const auto& node) { return node.meta.name; });
+}
+
+TEST(WhyPod, CountsNoDeviceOfANodeThatIsCordoned) {
+  ClusterView view = with_waiting_pod(settled_view());
+  add_node(view, idle_node("n3"));
+  node_in(view, "n3").taints = {
+      {.key = api::kUnschedulableTaint, .value = "", .effect = "NoSchedule"}};
+  view.domains.front().spec.num_nodes = 2;
+  WhyReport report = why(view, "pod-c3");
+  EXPECT_EQ(stop_of(report), "Device") << text_of(report);
+  EXPECT_THAT(text_of(report), HasSubstr("0 of 3 devices are free; n3 is cordoned"));
+  EXPECT_THAT(report.cause, HasSubstr("very device that pods can have is in use"));
+  EXPECT_THAT(report.remedy, HasSubstr("bring back the nodes that take no pods"));
+
+  view.domains.front().spec.num_nodes = 3;
+  report = why(view, "pod-c3");
+  EXPECT_THAT(report.cause, HasSubstr("wants 3 nodes, and all nodes together offer 3 devices"));
+  EXPECT_THAT(report.cause, HasSubstr(", of which pods can have 2: n3 is cordoned"));
+  EXPECT_THAT(report.command, HasSubstr("'{\"spec\":{\"numNodes\":2}}'"));
+}
+
+TEST(WhyPod, ProposesNoNumberOfNodesWhereNoneTakesPods) {
+  ClusterView view = settled_view();
+  view.claims = {claim("c3").of("train")};
+  view.pods = {pending_pod("pod-c3", "c3", "train-channel"), agent_pod("n1"), agent_pod("n2")};
+  for (api::Node& node : view.nodes) node.ready = api::ConditionStatus::False;
+  const WhyReport report = why(view, "pod-c3");
+  EXPECT_EQ(stop_of(report), "Device") << text_of(report);
+  EXPECT_THAT(report.cause, HasSubstr("of which pods can have 0: n1, n2 are not Ready"));
+  EXPECT_EQ(report.command, "kubectl get nodes");
+}
+
 // As Kueue sets it until it admits the Job.
 TEST(WhyPod, NamesTheGateThatHoldsThePodBack) {
   ClusterView view = with_waiting_pod(settled_view());

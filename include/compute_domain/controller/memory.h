@@ -78,9 +78,9 @@ class Memory {
   [[nodiscard]] std::shared_ptr<const ClaimsOnNodes> claims_on_nodes(base::Duration now) const;
 
   // The seats of the cluster. `count` counts them only where one of these numbers is another than
-  // when they were last counted: the changes of claims, slices and reports, and the moves of shared
-  // claims. Taken before the count, so that what comes meanwhile is counted the next time.
-  using SeatsCounted = std::array<std::uint64_t, 4>;
+  // when they were last counted: the changes of claims, slices, reports and Nodes, and the moves of
+  // shared claims. Taken before the count, so that what comes meanwhile is counted the next time.
+  using SeatsCounted = std::array<std::uint64_t, 5>;
   [[nodiscard]] core::SeatCount seats(const SeatsCounted& when,
                                       const std::function<core::SeatCount()>& count) const;
 

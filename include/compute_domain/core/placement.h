@@ -95,5 +95,7 @@ std::vector<CliqueSeats> seats_in(const std::vector<Offer>& offers);
 // `node` is null when it is not in the cache. `is_in_use`: a claim of this driver is allocated on
 // it, whoever's.
 Seat::State seat_state_of(const api::Node* node, bool is_in_use);
+// Why a seat of that node that is not in use is not Free: "cordoned"; "" where it is.
+std::string closed_word(const api::Node* node);
 
 }  // namespace cdom::core

@@ -62,6 +62,9 @@ std::vector<const api::ResourceClaim*> waiting_claims(
 // has reported may not be true any more.
 std::string lack_of(const api::ComputeDomainNode& report);
 
+// "r2n01 is cordoned; r3n01, r3n02 are not Ready": whose seats are out; "" when none are.
+std::string closed_text(const SeatCount& seats);
+
 // Whether its status says how many seats are in use.
 bool tells_of_seats(const api::ComputeDomain& domain);
 

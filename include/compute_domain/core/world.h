@@ -116,12 +116,19 @@ struct PrunedDaemons {
 
 // The seats of the cluster, as nodes offer them.
 struct SeatCount {
-  std::int64_t total = 0, in_use = 0;
+  // `out`: neither in use nor free, as no pod is placed on the node.
+  std::int64_t total = 0, in_use = 0, out = 0;
   bool one_per_node = true;
   // Nodes that offer none and report why: by the reason of their condition CanServe, a row of
   // reasons.h. What else they report is a node's own text, and every tenant that waits sees this.
   std::map<std::string, std::vector<std::string>> lacking = {};
+  // Nodes with seats that are out, by what is said of them: "cordoned".
+  std::map<std::string, std::vector<std::string>> closed = {};
   std::int64_t told_by = 0;  // domains whose status tells of them
+
+  [[nodiscard]] std::int64_t free() const;
+  // Those that a domain can have once nobody else has any.
+  [[nodiscard]] std::int64_t usable() const { return total - out; }
 
   friend bool operator==(const SeatCount&, const SeatCount&) = default;
 };

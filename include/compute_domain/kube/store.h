@@ -64,8 +64,8 @@ class Store {
   // Whether there is any; opens no more objects than it has to.
   [[nodiscard]] bool has(const std::string& index, const std::string& value) const;
   [[nodiscard]] std::size_t size() const;
-  // How often something has changed here: what was worked out of all objects holds while it is the
-  // same.
+  // How often something has changed here, but the version of an object alone where the form of the
+  // store knows that: what was worked out of all objects holds while it is the same.
   [[nodiscard]] std::uint64_t changes() const;
   // Whether it has ever been listed completely.
   [[nodiscard]] bool has_synced() const;
@@ -331,14 +331,16 @@ void Store<T, Form>::see_version(const std::string& resource_version) {
 
 template <class T, template <class> class Form>
 std::pair<Slot, typename Store<T, Form>::Kept> Store<T, Form>::exchange_locked(const Kept& object) {
-  ++changes_;
   const api::PackedName name = Form<T>::name_of(object);
   const auto place = first_from(name);
   if (is_at(place, name)) {
     Kept before = objects_.at(*place);
-    if (Form<T>::difference(before, object) != Difference::None) objects_.set(*place, object);
+    const Difference difference = Form<T>::difference(before, object);
+    if (difference == Difference::Unknown) ++changes_;
+    if (difference != Difference::None) objects_.set(*place, object);
     return {*place, std::move(before)};
   }
+  ++changes_;
   Slot slot = slots_;
   if (free_.empty()) {
     ++slots_;

@@ -107,23 +107,32 @@ core::SeatCount count_seats(const Sources& from) {
     const std::size_t seats = slice->devices.size();
     const auto it = taken.find(slice->node);
     const bool is_shared = seats == 1 && !shared_on(from, slice->node).empty();
-    count.total += std::ssize(slice->devices);
-    count.in_use += static_cast<std::int64_t>(
-        is_shared ? seats : std::min(seats, it == taken.end() ? 0 : it->second));
+    const std::size_t used =
+        is_shared ? seats : std::min(seats, it == taken.end() ? 0 : it->second);
+    count.total += static_cast<std::int64_t>(seats);
+    count.in_use += static_cast<std::int64_t>(used);
     if (seats > 1) count.one_per_node = false;
+    if (used == seats) return;
+    const std::string word = core::closed_word(from.stores.nodes.get({"", slice->node}).get());
+    if (word.empty()) return;
+    count.out += static_cast<std::int64_t>(seats - used);
+    count.closed[word].push_back(slice->node);
   });
   from.stores.reports.for_each([&](const auto& report) {
     const std::string reason = core::lack_of(*report);
     if (!reason.empty()) count.lacking[reason].push_back(report->meta.name);
   });
-  for (auto& [reason, nodes] : count.lacking) std::ranges::sort(nodes);
+  for (auto* named : {&count.lacking, &count.closed}) {
+    for (auto& [why, nodes] : *named) std::ranges::sort(nodes);
+  }
   count.told_by = std::ssize(from.stores.domains.by_index(kByWaiting, kForSeats));
   return count;
 }
 
 core::SeatCount seats_of(const Sources& from) {
   const Memory::SeatsCounted when{from.stores.claims.changes(), from.stores.slices.changes(),
-                                  from.stores.reports.changes(), from.workloads.moves()};
+                                  from.stores.reports.changes(), from.stores.nodes.changes(),
+                                  from.workloads.moves()};
   return from.memory.seats(when, [&] { return count_seats(from); });
 }
 

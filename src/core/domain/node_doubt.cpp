@@ -32,7 +32,7 @@ std::optional<NodeDoubt> doubt_of(const NodeView* view, const std::string& node,
     return NodeDoubt{"NodeUnknown",
                      "its kubelet has stopped answering; check the machine; if it is off for good, "
                      "taint the Node node.kubernetes.io/out-of-service=nodeshutdown:NoExecute, "
-                     "which ends its pods too"};
+                     "which ends its pods too; take the taint away when the machine is back"};
   }
   if (!view->report) return std::nullopt;
   const std::string& boot = view->node->boot_id;

@@ -49,16 +49,28 @@ std::string next_text(const World& world, std::int64_t free, std::int64_t waitin
   if (std::string placed = placed_text(world); !placed.empty()) return placed;
   if (free >= waiting) return "see the scheduler's Event on the pod";
   const std::int64_t wants = world.view.domain->spec.num_nodes;
-  const bool is_too_large = world.seats->one_per_node && wants > world.seats->total;
-  const std::string others =
+  const bool is_too_large = world.seats->one_per_node && wants > world.seats->usable();
+  std::string others =
       is_too_large ? cat("the domain wants ", wants,
                          " nodes, so lower spec.numNodes and start fewer pods, or add nodes")
                    : "see in kubectl get computedomainnodes who has them";
+  if (world.seats->out > 0) others += ", or bring back the nodes that take no pods";
   const std::string lacks = lacks_text(*world.seats);
   return lacks.empty() ? others : cat(others, "; these nodes offer none: ", lacks);
 }
 
 }  // namespace
+
+std::int64_t SeatCount::free() const { return std::max<std::int64_t>(total - in_use - out, 0); }
+
+std::string closed_text(const SeatCount& seats) {
+  std::vector<std::string> texts;
+  for (const auto& [word, nodes] : seats.closed) {
+    texts.push_back(
+        cat(base::list_names(nodes, kMostNodes), nodes.size() == 1 ? " is " : " are ", word));
+  }
+  return base::join(texts, "; ");
+}
 
 std::string waiting_text(const World& world) {
   const auto claims = waiting_claims(world.view, world.now);
@@ -76,9 +88,11 @@ std::string waiting_text(const World& world) {
     return cat(text, " (no node offers one): ",
                lacks.empty() ? "see that compute-domain-agent runs on the nodes with GPUs" : lacks);
   }
-  const std::int64_t free = std::max<std::int64_t>(seats.total - seats.in_use, 0);
+  const std::int64_t free = seats.free();
+  const std::string closed = closed_text(seats);
   return cat(text, " (", free, " of ", seats.total, seats.total == 1 ? " seat" : " seats",
              free == 1 || seats.total == 1 ? " is free" : " are free",
+             closed.empty() ? "" : cat("; ", closed),
              seats.one_per_node ? "; a node serves one domain at a time): " : "): ",
              next_text(world, free, std::ssize(claims)));
 }

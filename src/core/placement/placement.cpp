@@ -16,6 +16,10 @@ namespace cdom::core {
 
 namespace {
 
+bool has_taint(const api::Node& node, std::string_view key) {
+  return std::ranges::find(node.taints, key, &api::Taint::key) != node.taints.end();
+}
+
 // More than any clique has, and so few that their sum is a number.
 constexpr std::int64_t kMostSeats = 1'000'000;
 
@@ -499,10 +503,21 @@ std::vector<CliqueSeats> seats_in(const std::vector<Offer>& offers) {
 Seat::State seat_state_of(const api::Node* node, bool is_in_use) {
   if (is_in_use) return Seat::State::InUse;
   if (node == nullptr || node->ready != api::ConditionStatus::True) return Seat::State::NotReady;
-  const bool is_closed = std::ranges::any_of(node->taints, [](const api::Taint& taint) {
-    return taint.key == api::kUnschedulableTaint || taint.key == api::kOutOfServiceTaint;
-  });
+  const bool is_closed =
+      has_taint(*node, api::kUnschedulableTaint) || has_taint(*node, api::kOutOfServiceTaint);
   return is_closed || node->meta.is_deleting() ? Seat::State::Unschedulable : Seat::State::Free;
+}
+
+std::string closed_word(const api::Node* node) {
+  switch (seat_state_of(node, false)) {
+    case Seat::State::NotReady:
+      return node == nullptr ? "gone" : "not Ready";
+    case Seat::State::Unschedulable:
+      if (node->meta.is_deleting()) return "being deleted";
+      return has_taint(*node, api::kOutOfServiceTaint) ? "tainted out-of-service" : "cordoned";
+    default:
+      return "";
+  }
 }
 
 }  // namespace cdom::core

@@ -22,6 +22,8 @@ std::string name_of(const api::ComputeDomain& domain) {
   return cat("ComputeDomain ", api::to_string(api::name_of(domain.meta)));
 }
 
+constexpr char kOrOpenNodes[] = "add nodes, or bring back the nodes that take no pods";
+
 std::string nodes_text(std::int64_t count) { return cat(count, count == 1 ? " node" : " nodes"); }
 std::string devices_text(std::int64_t count) {
   return cat(count, count == 1 ? " device" : " devices");
@@ -55,7 +57,7 @@ std::vector<std::string> why_nodes_cannot_serve(const ClusterView& view) {
   return texts;
 }
 
-// The domain wants more nodes than there are devices.
+// The domain wants more nodes than there are devices for its pods.
 bool cluster_is_too_small(const Scene& scene, const DomainFacts& domain, const std::string& text) {
   const core::SeatCount seats = scene.facts.seat_count();
   const std::int64_t wants = domain.object->spec.num_nodes;
@@ -69,12 +71,17 @@ bool cluster_is_too_small(const Scene& scene, const DomainFacts& domain, const s
                     : "mend what the nodes lack",
         "kubectl compute-domain check");
   }
+  const std::string closed = core::closed_text(seats);
+  const std::int64_t usable = seats.usable();
   return scene.chain.stops(
       text,
       cat(name_of(*domain.object), " wants ", nodes_text(wants), ", and all nodes together offer ",
           devices_text(seats.total),
-          seats.one_per_node ? " (a node that isolates by domain offers one)" : ""),
-      "lower spec.numNodes, or add nodes", patch_num_nodes(*domain.object, seats.total));
+          seats.one_per_node ? " (a node that isolates by domain offers one)" : "",
+          closed.empty() ? "" : cat(", of which pods can have ", usable, ": ", closed)),
+      cat("lower spec.numNodes, ", closed.empty() ? "or add nodes" : kOrOpenNodes),
+      // 0 would mean as many as come.
+      usable > 0 ? patch_num_nodes(*domain.object, usable) : "kubectl get nodes");
 }
 
 // Nodes of which somebody has a device, with the domains, but those of `except`: "n01
@@ -223,14 +230,16 @@ bool device_is_missing(const Scene& scene, const DomainFacts& domain,
                        const api::ResourceClaim& claim) {
   const Facts& facts = scene.facts;
   const core::SeatCount seats = facts.seat_count();
-  const std::int64_t free = std::max<std::int64_t>(seats.total - seats.in_use, 0);
+  const std::int64_t free = seats.free();
+  const std::string closed = core::closed_text(seats);
   const std::string text =
       cat("the scheduler has given claim ", claim.meta.name, " no device: ", free, " of ",
-          devices_text(seats.total), free == 1 ? " is free" : " are free");
+          devices_text(seats.total), free == 1 ? " is free" : " are free",
+          closed.empty() ? "" : cat("; ", closed));
   const std::vector<const api::PodState*> pods = facts.pods_of(claim);
   if (const api::PodState* pod = gated(pods)) return gate_is_closed(scene, *pod, text);
   const std::int64_t wants = domain.object->spec.num_nodes;
-  if (seats.total == 0 || (seats.one_per_node && wants > seats.total)) {
+  if (seats.total == 0 || (seats.one_per_node && wants > seats.usable())) {
     return cluster_is_too_small(scene, domain, text);
   }
   const std::string scheduler = scheduler_words(pods);
@@ -244,15 +253,21 @@ bool device_is_missing(const Scene& scene, const DomainFacts& domain,
     return scene.chain.stops_for("MadeForFormerClique", text, cat("clique ", asked));
   }
   if (free == 0) {
+    if (seats.in_use == 0) {
+      return scene.chain.stops(text, cat("no pod can have a device: ", closed, says), kOrOpenNodes,
+                               "kubectl get nodes");
+    }
     const std::vector<std::string> others = holders(facts, domain.object);
     return scene.chain.stops(
         text,
-        cat("every device is in use",
+        cat("every device ", closed.empty() ? "" : "that pods can have ", "is in use",
             others.empty() ? cat(", all by ", name_of(*domain.object), " itself")
                            : cat(", among others on ", base::list_names(others, 4)),
             "; by default a node serves one ComputeDomain at a time, with one pod", says),
-        others.empty() ? "start no more pods than there are nodes"
-                       : "wait until the other pods end, delete them, or add nodes");
+        cat(others.empty() ? "start no more pods than there are nodes"
+                           : "wait until the other pods end, delete them, or add nodes",
+            closed.empty() ? "" : ", or bring back the nodes that take no pods"),
+        closed.empty() ? "" : "kubectl get nodes");
   }
   return scene.chain.stops(
       text,
@@ -282,7 +297,7 @@ bool peers_are_connected(const Scene& scene, const DomainFacts& domain) {
   const core::SeatCount seats = scene.facts.seat_count();
   const bool lacks_nodes = reason && (*reason == core::Reason("WaitingForNodes") ||
                                       *reason == core::Reason("WaitingForPods"));
-  if (lacks_nodes && seats.one_per_node && domain.object->spec.num_nodes > seats.total) {
+  if (lacks_nodes && seats.one_per_node && domain.object->spec.num_nodes > seats.usable()) {
     return cluster_is_too_small(scene, domain, text);
   }
   if (!reason) return scene.chain.stops(text, ready->message, "see the message");
