@@ -1,5 +1,8 @@
 #include <gmock/gmock.h>
 
+#include <functional>
+
+#include "compute_domain/api/names.h"
 #include "core/builders.h"
 
 namespace cdom::core {
@@ -178,6 +181,93 @@ TEST(ReconcileGroup, BelievesAnAdministratorsWord) {
   annotated.nodes.at("n1").report->meta.annotations["resource.nvidia.com/fenced"] = "boot-1";
   write_list(annotated);
   EXPECT_EQ(entry_in(annotated, "n2").slot, 0);
+}
+
+// n1 has left the domain, and its agent has seen that its daemon ended; n2 and n3 go on.
+World world_that_n1_left() {
+  World world = world_of(domain("train").finalized(), 3);
+  make_template(world);
+  write_list(world);
+  report_ready(world);
+  world.view.claims.erase(world.view.claims.begin());
+  write_list(world);
+  apply_status(world, reconcile(world));
+  api::ImexGroupReport& report = group_report(world, "n1");
+  report.state = api::DaemonState::Stopped;
+  report.claims.clear();
+  return world;
+}
+
+bool is_listed(const World& world, const std::string& node) {
+  return find_entry(list_in(world), node) != nullptr;
+}
+
+// Else its report could never go, and would be a fault for as long as the domain lives.
+TEST(ReconcileGroup, LeavesOutANodeThatIsGoneAndWhoseDaemonHasEnded) {
+  World world = world_that_n1_left();
+  EXPECT_THAT(reconcile_group(world, group_of(world)).actions, IsEmpty()) << "its Node is there";
+  const std::int64_t last_term = list_in(world).last_term;
+  world.nodes.at("n1").node.reset();
+  write_list(world);
+  EXPECT_FALSE(is_listed(world, "n1"));
+  EXPECT_EQ(entry_in(world, "n2").slot, 1);
+  EXPECT_EQ(entry_in(world, "n3").slot, 2);
+  EXPECT_THAT(reconcile_group(world, group_of(world)).actions, IsEmpty());
+
+  // It is another machine under that name, or the same one: no older word is of its next term.
+  world.nodes.at("n1").node = idle_node("n1").node;
+  world.view.claims.push_back(claim("c9").on("n1"));
+  write_list(world);
+  EXPECT_EQ(entry_in(world, "n1").slot, 0);
+  EXPECT_GT(entry_in(world, "n1").term, last_term);
+}
+
+TEST(ReconcileGroup, LeavesOutANodeThatIsGoneAndFenced) {
+  World world = world_that_n1_left();
+  world.nodes.at("n1").node.reset();
+  group_report(world, "n1").state = api::DaemonState::Ready;
+  EXPECT_THAT(reconcile_group(world, group_of(world)).actions, IsEmpty());
+  world.nodes.at("n1").report->meta.annotations[api::kFencedAnnotation] = "boot-1";
+  write_list(world);
+  EXPECT_FALSE(is_listed(world, "n1"));
+}
+
+TEST(ReconcileGroup, KeepsTheEntryOfANodeThatIsGoneWhileItsDaemonMayRun) {
+  World world = world_that_n1_left();
+  world.nodes.at("n1").node.reset();
+  for (const auto& spoil : std::vector<std::function<void(World&)>>{
+           [](World& w) { group_report(w, "n1").term -= 1; },
+           [](World& w) { group_report(w, "n1").claims = {"uid-c1"}; },
+           [](World& w) { group_report(w, "n1").state = api::DaemonState::Ready; },
+           [](World& w) { w.nodes.at("n1").report->status.groups.clear(); },
+           [](World& w) { w.nodes.at("n1").report.reset(); }}) {
+    World doubtful = world;
+    spoil(doubtful);
+    EXPECT_THAT(reconcile_group(doubtful, group_of(doubtful)).actions, IsEmpty());
+  }
+}
+
+// It is a member until its claims are gone: nobody has shown that its pods have ended.
+TEST(ReconcileGroup, KeepsAMemberWhoseNodeIsGoneAndFenced) {
+  World world = settled_world(2);
+  world.nodes.at("n1").node.reset();
+  world.nodes.at("n1").report->meta.annotations[api::kFencedAnnotation] = "boot-1";
+  write_list(world);
+  EXPECT_TRUE(is_listed(world, "n1"));
+}
+
+// What is left out would come back from there, without the term that its report is of.
+TEST(ReconcileGroup, LeavesOutNobodyWhoseSlotTheStatusStillHas) {
+  World world = settled_world(2);
+  world.view.claims.erase(world.view.claims.begin());
+  write_list(world);
+  group_report(world, "n1").state = api::DaemonState::Stopped;
+  group_report(world, "n1").claims.clear();
+  world.nodes.at("n1").node.reset();
+  EXPECT_THAT(reconcile_group(world, group_of(world)).actions, IsEmpty());
+  apply_status(world, reconcile(world));
+  write_list(world);
+  EXPECT_FALSE(is_listed(world, "n1"));
 }
 
 TEST(ReconcileGroup, TellsOfMoreMembersThanSlots) {

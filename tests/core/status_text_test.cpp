@@ -1,6 +1,7 @@
 // What a domain's status says of its members, in words.
 #include <gmock/gmock.h>
 
+#include "compute_domain/api/names.h"
 #include "compute_domain/core/status.h"
 #include "core/builders.h"
 
@@ -11,6 +12,7 @@ using namespace testing;  // NOLINT(google-build-using-namespace): the builders
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::UnorderedElementsAre;
 using namespace std::chrono_literals;
 
@@ -52,6 +54,18 @@ TEST(StatusText, SaysHowToFenceANodeThatIsGone) {
                         "resource.nvidia.com/fenced=boot-1"));
   world.nodes["n2"].report->status.boot_id = "$(id)";
   EXPECT_THAT(ready_message(world), HasSubstr("fenced=<its status.bootID>"));
+}
+
+TEST(StatusText, AsksNobodyToFenceWhatIsFenced) {
+  World world = settled_world(2);
+  world.nodes["n2"].node.reset();
+  std::string& fenced = world.nodes["n2"].report->meta.annotations[api::kFencedAnnotation];
+  fenced = "boot-1";
+  EXPECT_THAT(ready_message(world),
+              HasSubstr("n2: there is no such Node, and it is fenced; delete its pods"));
+  EXPECT_THAT(ready_message(world), Not(HasSubstr("fence it")));
+  fenced = "boot-0";
+  EXPECT_THAT(ready_message(world), HasSubstr("fence it")) << "an earlier boot";
 }
 
 TEST(StatusText, NamesAPairThatIsNotConnectedYet) {

@@ -377,7 +377,7 @@ std::vector<Trouble> troubles() {
          return told(world);
        },
        "pod-c1", "Node", "taint the Node node.kubernetes.io/out-of-service",
-       "ence it as the message says",
+       "do what the message says",
        "1 of 2 nodes ready; n1: its kubelet has stopped answering; check the machine; if it is off "
        "for good, taint the Node node.kubernetes.io/out-of-service=nodeshutdown:NoExecute, which "
        "ends its pods too; take the taint away when the machine is back"},

@@ -1,6 +1,8 @@
 // What a node reports of its own faults, as a user sees it.
 #include <gmock/gmock.h>
 
+#include "compute_domain/api/names.h"
+#include "compute_domain/base/text.h"
 #include "system/rig.h"
 
 namespace cdom::system_test {
@@ -62,6 +64,64 @@ TEST(NodeFaults, ANodeOfAnUnhealthyFabricTakesNoPods) {
   EXPECT_FALSE(rig.run_until([&] { return rig.is_ready("train"); }, 60s));
   rig.cluster().heal(kNode, sandbox::Fault::FabricUnhealthy);
   EXPECT_TRUE(rig.run_until([&] { return rig.is_ready("train"); }, 60s));
+}
+
+bool has_report(const Rig& rig, const std::string& node) {
+  return rig.kubectl().get<api::ComputeDomainNode>({"", node}).has_value();
+}
+
+// The pod whose claim is on the node.
+std::string pod_on(Rig& rig, const std::string& node) {
+  const auto claims = rig.kubectl().list_all<api::ResourceClaim>();
+  for (const api::ResourceClaim& claim : *claims) {
+    if (claim.allocation && claim.allocation->node == node) return claim.reserved_for.front().name;
+  }
+  return "";
+}
+
+// As an autoscaler does it: the pod ends, the machine goes, and its Node is deleted.
+TEST(NodeFaults, ANodeThatIsScaledDownLeavesNothingBehindWhileItsDomainLives) {
+  Rig rig({.seed = 25, .nodes_per_rack = 3});
+  rig.apply(domain_yaml("train", 0));
+  for (const char* pod : {"train-0", "train-1", "train-2"}) rig.apply(pod_yaml(pod, "train"));
+  ASSERT_TRUE(rig.run_until([&] { return rig.is_ready("train"); }, 60s));
+  rig.run_for(5s);
+  rig.remove("/api/v1/namespaces/default/pods/" + pod_on(rig, kNode));
+  rig.run_for(60s);
+  ASSERT_TRUE(rig.is_ready("train"));
+  rig.cluster().inject(kNode, sandbox::Fault::PowerOff);
+  rig.run_for(5s);
+  rig.requests().clear();
+  rig.remove(std::string("/api/v1/nodes/") + kNode);
+  EXPECT_TRUE(rig.run_until([&] { return !has_report(rig, kNode); }, 60s));
+  EXPECT_TRUE(rig.is_ready("train"));
+  EXPECT_EQ(rig.requests().summary(is_ours),
+            "1 DELETE computedomainnodes 200, 1 PATCH computedomainnodes/status 200, "
+            "1 PATCH configmaps 200");
+}
+
+// Nobody has shown that its daemon ended: the node keeps its slot, and its report says what to do.
+TEST(NodeFaults, ANodeThatIsLostKeepsItsReportUntilItIsFenced) {
+  Rig rig({.seed = 26, .nodes_per_rack = 3});
+  rig.apply(domain_yaml("train", 0));
+  for (const char* pod : {"train-0", "train-1", "train-2"}) rig.apply(pod_yaml(pod, "train"));
+  ASSERT_TRUE(rig.run_until([&] { return rig.is_ready("train"); }, 60s));
+  rig.run_for(5s);
+  rig.cluster().inject(kNode, sandbox::Fault::PowerOff);
+  rig.remove("/api/v1/namespaces/default/pods/" + pod_on(rig, kNode), true);
+  rig.remove(std::string("/api/v1/nodes/") + kNode);
+  rig.run_for(120s);
+  EXPECT_TRUE(rig.is_ready("train"));
+  auto report = rig.kubectl().get<api::ComputeDomainNode>({"", kNode});
+  ASSERT_TRUE(report.has_value());
+  ASSERT_TRUE(report->stale);
+  EXPECT_THAT(report->stale->message, testing::HasSubstr("fence it"));
+  rig.apply(base::cat(
+      "apiVersion: resource.nvidia.com/v1beta1\nkind: ComputeDomainNode\n"
+      "metadata:\n  name: ",
+      kNode, "\n  annotations: {", api::kFencedAnnotation, ": ", report->status.boot_id, "}\n"));
+  EXPECT_TRUE(rig.run_until([&] { return !has_report(rig, kNode); }, 60s));
+  EXPECT_TRUE(rig.is_ready("train"));
 }
 
 }  // namespace

@@ -65,8 +65,8 @@ inline constexpr ReasonRow kRows[] = {
      AtDaemon},
     {"NodeUnknown", Member, "Ready", Fault, Warning,
      "the node's kubelet has stopped answering, or there is no such Node",
-     "check the machine; if it is off for good, fence it as the message says, and take the taint "
-     "away when it is back",
+     "check the machine; if it is off for good, do what the message says, and take the taint away "
+     "when it is back",
      AtNode},
     {"NodeRebooted", Member, "Ready", Fault, Warning,
      "the node has rebooted and its agent has not reported since",

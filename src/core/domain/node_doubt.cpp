@@ -16,6 +16,9 @@ std::string fencing_text(const NodeView* view, const std::string& node) {
   std::string text = "there is no such Node; if its machine is off for good, delete its pods";
   if (view == nullptr || !view->report) return text;
   const std::string& boot = view->report->status.boot_id;
+  if (!boot.empty() && view->report->meta.annotation(api::kFencedAnnotation) == boot) {
+    return "there is no such Node, and it is fenced; delete its pods";
+  }
   return cat(text, " and fence it: kubectl annotate cdn ", node, " --overwrite ",
              api::kFencedAnnotation, "=", base::is_dns_label(boot) ? boot : "<its status.bootID>");
 }

@@ -106,6 +106,18 @@ void give_addresses(const ListDraft& draft, std::vector<api::NodeListEntry>& ent
   }
 }
 
+// The slot of a node that is not a member, whose daemon has ended for good and whose Node is gone:
+// no node can come back to it, and its report stays for as long as a list has it. What a status
+// still remembers would come back from there, without the term that the report is of.
+bool is_abandoned(const ListDraft& draft, const api::NodeListEntry& entry) {
+  if (entry.member || !entry.admits.empty()) return false;
+  const NodeView* view = find_view(draft.nodes, entry.node);
+  if (view == nullptr || view->node) return false;
+  if (!is_fenced(*view, draft.group, {entry.slot, entry.boot_id, entry.term})) return false;
+  return std::ranges::find(draft.remembered, entry.node, &api::ComputeDomainNodeStatus::name) ==
+         draft.remembered.end();
+}
+
 }  // namespace
 
 const NodeView* find_view(const NodeViews& nodes, const std::string& node) {
@@ -150,6 +162,8 @@ DraftedList drafted_list(const ListDraft& draft) {
   for (const auto& [node, record] : assignment.slots) {
     list.entries.push_back(entry_of(draft, node, record, list.last_term));
   }
+  std::erase_if(list.entries,
+                [&](const api::NodeListEntry& entry) { return is_abandoned(draft, entry); });
   std::ranges::sort(list.entries, {}, [](const api::NodeListEntry& entry) {
     return std::pair(entry.slot, entry.node);
   });

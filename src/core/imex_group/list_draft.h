@@ -1,7 +1,7 @@
 // ListDraft: a group's node list while it is being decided on.
 //
-// What the two kinds of groups have in common: who keeps and who gets a slot, which term and boot
-// an entry is of, when a daemon's instance is worth a write. Pure.
+// What the two kinds of groups have in common: who keeps, gets and has left a slot for good, which
+// term and boot an entry is of, when a daemon's instance is worth a write. Pure.
 #pragma once
 
 #include <map>

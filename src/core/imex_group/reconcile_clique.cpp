@@ -162,15 +162,6 @@ void admit(ListDraft& draft, const std::map<std::string, Tenant>& tenants, Chann
   for (auto& [node, seating] : draft.seats) std::ranges::sort(seating.admits);
 }
 
-// A slot of a node that is not a member, whose daemon has ended for good and whose Node is gone:
-// no node can come back to it.
-bool is_abandoned(const ListDraft& draft, const api::NodeListEntry& entry) {
-  if (entry.member || !entry.admits.empty()) return false;
-  const NodeView* view = find_view(draft.nodes, entry.node);
-  if (view == nullptr || view->node) return false;
-  return is_fenced(*view, draft.group, {entry.slot, entry.boot_id, entry.term});
-}
-
 // Whether no daemon of the group runs any more, nor may any start.
 bool has_ended(const ListDraft& draft, const api::NodeList& list) {
   return std::ranges::all_of(list.entries, [&](const api::NodeListEntry& entry) {
@@ -215,8 +206,6 @@ Plan reconcile_clique(const CliqueWorld& world) {
   Channels channels(world, strangers);
   admit(draft, tenants, channels);
   api::NodeList list = drafted_list(draft).list;
-  std::erase_if(list.entries,
-                [&](const api::NodeListEntry& entry) { return is_abandoned(draft, entry); });
   channels.write_to(list);
 
   Plan plan;

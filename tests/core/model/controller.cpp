@@ -1,5 +1,6 @@
 // The controller: what it finds in its cache, what it plans, and each action of a plan.
 #include <algorithm>
+#include <cstring>
 
 #include "compute_domain/api/names.h"
 #include "compute_domain/core/node_lists.h"
@@ -61,6 +62,7 @@ World Model::world_of(const Objects& cache, int domain) const {
     }
     NodeView view = testing::idle_node(node_name(node));
     view.node->boot_id = boot_name(cache.boots[n]);
+    if (cache.boots[n] == 0) view.node.reset();
     view.report->status.boot_id = boot_name(cache.reports[n].boot);
     if (cache.reports[n].boot == 0) view.report->status = {};
     const GroupWord& word = cache.reports[n].groups[d];
@@ -232,6 +234,24 @@ void Model::apply_next(State& state, PlanInFlight& flight) {
   if (!done || ++flight.next >= plan.actions.size()) flight = {};
 }
 
+// As reconcile_report decides: of a Node that is gone, once no list has a slot for it.
+void Model::report_steps(const State& state, std::vector<Transition>& out) const {
+  for (std::size_t n = 0; n < kNodes; ++n) {
+    const ReportObject& report = state.server.reports[n];
+    const bool is_seen = std::memcmp(&report, &state.cache.reports[n], sizeof report) == 0;
+    const bool is_gone = state.cache.boots[n] == 0 && state.server.boots[n] == 0;
+    if (!is_gone || !is_seen || report.boot == 0) continue;
+    const std::string node = node_name(static_cast<int>(n));
+    const bool has_slot = std::ranges::any_of(state.cache.lists, [&](const ListObject& list) {
+      return list.exists != 0 && find_entry(*lists_.at(list.content).list, node) != nullptr;
+    });
+    if (has_slot) continue;
+    State next = state;
+    next.server.reports[n] = {};
+    out.push_back({cat("controller deletes the report of ", node), next});
+  }
+}
+
 void Model::controller_steps(const State& state, bool with_crash, std::vector<Transition>& out) {
   for (std::size_t i = 0; i < kPlansInFlight; ++i) {
     if (state.plans[i].plan == 0) continue;
@@ -241,6 +261,7 @@ void Model::controller_steps(const State& state, bool with_crash, std::vector<Tr
     apply_next(next, next.plans[i]);
     out.push_back({cat("controller: ", what), next});
   }
+  report_steps(state, out);
   const auto free = std::ranges::find(state.plans, Id{0}, &PlanInFlight::plan);
   if (free != state.plans.end()) {
     const auto at = static_cast<std::size_t>(free - state.plans.begin());

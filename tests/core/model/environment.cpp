@@ -73,7 +73,14 @@ void Model::pod_steps(const State& state, bool by_itself_only, std::vector<Trans
 
 void Model::node_steps(const State& state, std::vector<Transition>& out) const {
   for (std::size_t n = 0; n < static_cast<std::size_t>(bounds_.nodes); ++n) {
-    if (state.reboots >= bounds_.reboots) break;
+    if (state.removals < bounds_.removals && state.server.boots[n] != 0) {
+      State next = state;
+      next.server.boots[n] = 0;
+      ++next.removals;
+      out.push_back(
+          {cat("administrator deletes the Node ", node_name(static_cast<int>(n))), next, true});
+    }
+    if (state.reboots >= bounds_.reboots) continue;
     State next = state;
     NodeTruth& truth = next.nodes[n];
     if (bounds_.shipping_agent) {

@@ -4,8 +4,8 @@
 // those of core::reconcile_node or, in a smaller picture that leads to deeper histories, of
 // agent.cpp. The API server, kubelet, the scheduler and the users are modelled here, each as steps
 // that may be taken in any order: watches lag (a cache is a snapshot of some earlier moment, per
-// kind), plans stop between any two actions, the controller crashes, nodes reboot, pods are deleted
-// by force.
+// kind), plans stop between any two actions, the controller crashes, nodes reboot, Nodes and pods
+// are deleted under them.
 #pragma once
 
 #include <functional>
@@ -32,6 +32,7 @@ struct Bounds {
   int claims_per_node = 2;  // of one domain, one after the other
   int reboots = 1;
   int crashes = 1;
+  int removals = 1;             // of Nodes, which their kubelets make again sooner or later
   bool shipping_agent = false;  // core::reconcile_node decides on the nodes, not agent.cpp
 };
 
@@ -62,6 +63,7 @@ class Model {
   void kubelet_steps(const State& state, bool by_itself_only, std::vector<Transition>& out) const;
   static void reboot_shipping_node(NodeTruth& truth);
   void watch_steps(const State& state, std::vector<Transition>& out) const;
+  void report_steps(const State& state, std::vector<Transition>& out) const;
   void controller_steps(const State& state, bool with_crash, std::vector<Transition>& out);
 
   [[nodiscard]] NodeWorld node_world(const State& state, int node) const;

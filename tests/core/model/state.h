@@ -70,7 +70,8 @@ struct Objects {
   Count padding[2] = {};
   std::array<ListObject, kDomains> lists{};
   std::array<ReportObject, kNodes> reports{};
-  std::array<Count, kNodes> boots{1, 1, 1};  // Node.status.nodeInfo.bootID
+  // Node.status.nodeInfo.bootID; 0: an administrator has deleted the Node.
+  std::array<Count, kNodes> boots{1, 1, 1};
   Count padding2 = 0;
   // In the controller's cache only, and lost with it: generations of claims that got their Event.
   std::array<std::array<Count, kNodes>, kDomains> told{};
@@ -109,7 +110,8 @@ struct State {
   std::array<PlanInFlight, kPlansInFlight> plans{};
   Count reboots = 0;
   Count crashes = 0;
-  Count padding[2] = {};
+  Count removals = 0;
+  Count padding = 0;
 };
 static_assert(std::has_unique_object_representations_v<State>, "hashed as memory");
 
