@@ -144,14 +144,16 @@ struct Trouble {
   friend bool operator==(const Trouble&, const Trouble&) = default;
 };
 
+// Of what is not believed only that: the rest may long be over, and others cannot act on it.
 Trouble trouble_of(const api::ComputeDomainNode& report) {
   Trouble trouble;
+  trouble.is_stale = report.stale.has_value();
+  if (trouble.is_stale) return trouble;
   const auto* can_serve = api::find_condition(report.status.conditions, api::kConditionCanServe);
   if (can_serve != nullptr && can_serve->status == api::ConditionStatus::False) {
     trouble.cannot_serve = can_serve->reason;
   }
   trouble.has_fabric_error = !report.status.fabric_error.empty();
-  trouble.is_stale = report.stale.has_value();
   for (const api::ImexGroupReport& group : report.status.groups) {
     trouble.unreachable += group.unreachable.size();
     trouble.restarts += group.restarts;

@@ -16,11 +16,13 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 import urllib.error
 import urllib.parse
 import urllib.request
+from datetime import datetime, timezone
 from pathlib import Path
 
 import yaml
@@ -35,7 +37,7 @@ from promql import MONITORING, OF_KUBE_STATE_METRICS, OF_PROMETHEUS, ROOT, alert
 BUILD = Path(os.environ.get("CDOM_BUILD", ROOT / "build/release")).resolve()
 KUBECTL = os.environ.get("KUBECTL", "kubectl")
 DRIVER = "compute-domain.nvidia.com"
-AGENTS = ("gpu1", "gpu2", "gpu3")
+AGENTS = ("gpu1", "gpu2", "gpu3", "gpu4")
 PATIENCE = 120  # seconds, for a slow machine
 JOINED = "gpus: [{uuid: GPU-0, state: completed, clusterUUID: 6f0a3c52-1c7e, cliqueID: 7}]\n"
 JOINING = "gpus: [{uuid: GPU-0, state: inProgress}]\n"
@@ -51,7 +53,7 @@ class Cluster:
     """The programs, in a folder of their own. `end` ends them, by process id."""
 
     def __init__(self, folder: Path):
-        self.folder, self.processes = folder, {}
+        self.folder, self.processes, self.ended = folder, {}, threading.Event()
         self.environment = {name: value for name, value in os.environ.items() if name not in ("NODE_NAME", "NAMESPACE", "POD_UID", "POD_IP", "POD_NAME")}
         self.environment["KUBECONFIG"] = str(folder / "kubeconfig")
 
@@ -61,6 +63,7 @@ class Cluster:
         self.processes[name] = process
 
     def end(self) -> None:
+        self.ended.set()
         for process in reversed(self.processes.values()):
             process.terminate()
         for process in self.processes.values():
@@ -125,6 +128,16 @@ def start_cluster(cluster: Cluster) -> None:
         cluster.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": node, "labels": labels}})
         set_kubelet(cluster, node, "True", "KubeletReady")
         start_agent(cluster, node)
+    threading.Thread(target=stay_alive, args=(cluster,), daemon=True).start()
+
+
+def stay_alive(cluster: Cluster) -> None:
+    """In place of kubelets: a node without a sign of life counts as lost after 50 seconds. Not of the last, which will be."""
+    while not cluster.ended.wait(10):
+        now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        with contextlib.suppress(AssertionError, subprocess.TimeoutExpired):
+            cluster.apply(*({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": node, "namespace": "kube-node-lease"},
+                             "spec": {"holderIdentity": node, "leaseDurationSeconds": 40, "renewTime": now}} for node in AGENTS[:-1]))
 
 
 def set_kubelet(cluster: Cluster, node: str, status: str, reason: str) -> None:
@@ -254,7 +267,7 @@ def kill_imex(cluster: Cluster) -> None:
 
 
 def make_trouble(cluster: Cluster, prometheus: Prometheus) -> None:
-    wait(30, "the programs are scraped", lambda: len(prometheus.samples("up == 1")) == 6)
+    wait(30, "the programs are scraped", lambda: len(prometheus.samples("up == 1")) == 3 + len(AGENTS))
     # From here on what they count is seen: they began with 0.
     form(cluster, "first", "n01", "n02")
     register(cluster)
@@ -269,7 +282,8 @@ def make_trouble(cluster: Cluster, prometheus: Prometheus) -> None:
     cluster.apply(domain("without-pods", 2), domain("too-large", 100, placement={"clique": "Single"}), domain("without-seats", 2), pod("without-seats", "nowhere"))
     fault(cluster, "n03", "imex-hang")
     fault(cluster, "n05", "partition")
-    set_kubelet(cluster, "gpu2", "Unknown", "NodeStatusUnknown")
+    # What gpu2 lacks is only shown while its report is believed.
+    set_kubelet(cluster, "gpu4", "Unknown", "NodeStatusUnknown")
     # The GPU Operator replaces its driver.
     cluster.kubectl("label", "node", "n06", "nvidia.com/gpu-driver-upgrade-state=pod-restart-required")
 
