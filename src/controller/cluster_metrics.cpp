@@ -110,7 +110,7 @@ const char* name_of(core::Seat::State state) {
   return "";
 }
 
-void show(base::Registry& metrics, const core::CliqueSeats& clique, std::int64_t unreserved) {
+void show(base::Registry& metrics, const core::CliqueSeats& clique) {
   std::map<core::Seat::State, std::int64_t> seats;
   using State = core::Seat::State;
   for (const State state : {State::Free, State::InUse, State::NotReady, State::Unschedulable}) {
@@ -119,16 +119,21 @@ void show(base::Registry& metrics, const core::CliqueSeats& clique, std::int64_t
   for (const core::Seat& seat : clique.seats) ++seats[seat.state];
   for (const auto& [state, count] : seats) {
     metrics
-        .gauge("compute_domain_clique_seats",
-               "Room for members of domains that the nodes of a clique offer, by state.",
-               {{"clique", clique.clique}, {"state", name_of(state)}})
+        .gauge(
+            "compute_domain_clique_seats",
+            "Room for members of domains that the nodes of a clique offer, by state; with an empty "
+            "clique that of the nodes that have none.",
+            {{"clique", clique.clique}, {"state", name_of(state)}})
         .set(static_cast<double>(count));
   }
+}
+
+void show_largest(base::Registry& metrics, const std::string& clique, std::int64_t unreserved) {
   metrics
       .gauge("compute_domain_clique_largest_domain",
              "Nodes of the largest domain that the clique has room for: seats that are free and "
              "reserved for nobody.",
-             {{"clique", clique.clique}})
+             {{"clique", clique}})
       .set(static_cast<double>(std::max<std::int64_t>(unreserved, 0)));
 }
 
@@ -246,8 +251,11 @@ void show_cliques(base::Registry& metrics, const Sources& from, std::size_t most
   if (world.cliques.size() > most) world.cliques.resize(most);
   for (const core::CliqueSeats& clique : world.cliques) {
     const auto left = unreserved.find(clique.clique);
-    show(metrics, clique, left == unreserved.end() ? 0 : left->second);
+    show(metrics, clique);
+    show_largest(metrics, clique.clique, left == unreserved.end() ? 0 : left->second);
   }
+  core::CliqueSeats outside{"", seats_outside(from)};
+  if (!outside.seats.empty()) show(metrics, outside);
 }
 
 // Those with a report first: where agents are missing everywhere they say more.

@@ -112,6 +112,26 @@ TEST_F(ClusterMetrics, OfACliqueCountSeatsByState) {
                     seats("Unschedulable", 0), HasSubstr("largest_domain{clique=\"a.1\"} 1\n")));
 }
 
+// They are room for domains that may be anywhere, and for none that wants one clique.
+TEST_F(ClusterMetrics, OfNodesWithoutACliqueCountSeatsWithAnEmptyOne) {
+  offer("n1", "a.1");
+  EXPECT_THAT(text(), Not(HasSubstr("clique=\"\"")));
+  for (const char* node : {"n2", "n3"}) {
+    offer(node, "");
+    auto slice = *rig_.sources.stores.slices.get({"", node});
+    slice.devices.front().attributes.erase(api::kAttributeClique);
+    rig_.put(slice);
+  }
+  rig_.put(claim_of("uid-train", "c", "n3"));
+  EXPECT_THAT(text(),
+              AllOf(HasSubstr("compute_domain_clique_seats{clique=\"\",state=\"Free\"} 1\n"),
+                    HasSubstr("compute_domain_clique_seats{clique=\"\",state=\"InUse\"} 1\n"),
+                    HasSubstr("compute_domain_clique_seats{clique=\"a.1\",state=\"Free\"} 1\n"),
+                    HasSubstr("largest_domain{clique=\"a.1\"} 1\n"),
+                    Not(HasSubstr("largest_domain{clique=\"\"}")),
+                    HasSubstr("metrics_left_out{what=\"cliques\"} 0\n")));
+}
+
 TEST_F(ClusterMetrics, TheLargestDomainThatFitsLeavesOthersWhatTheyHaveReserved) {
   for (const char* node : {"n1", "n2", "n3"}) offer(node, "a.1");
   core::Reservations reservations;

@@ -37,6 +37,8 @@ core::PlacementWorld gather_placement(const Sources& from);
 
 // The seats that nodes with a clique offer.
 std::vector<core::CliqueSeats> seats_by_clique(const Sources& from);
+// Those that nodes without one offer.
+std::vector<core::Seat> seats_outside(const Sources& from);
 
 // All seats that nodes offer, with a clique or without.
 core::SeatCount count_seats(const Sources& from);

@@ -82,21 +82,50 @@ core::PlacementDomain placement_domain(const Sources& from, const api::ComputeDo
 
 }  // namespace
 
+namespace {
+
 // A node that isolates by domain has one seat, which a shared claim on the node takes too.
+core::Seat::State state_of(const Sources& from, const api::ResourceSlice& slice,
+                           const std::unordered_map<std::string, std::size_t>& taken) {
+  const auto node = from.stores.nodes.get({"", slice.node});
+  const auto it = taken.find(slice.node);
+  const bool is_shared = slice.devices.size() == 1 && !shared_on(from, slice.node).empty();
+  const bool is_full = is_shared || (it != taken.end() && it->second >= slice.devices.size());
+  return core::seat_state_of(node.get(), is_full);
+}
+
+bool is_outside(const api::ResourceSlice& slice) {
+  return slice.driver == api::kDriver && !slice.node.empty() && !slice.devices.empty() &&
+         cliques_of_devices(slice).empty();
+}
+
+}  // namespace
+
 std::vector<core::CliqueSeats> seats_by_clique(const Sources& from) {
-  const Stores& stores = from.stores;
-  const std::unordered_map<std::string, std::size_t> taken = seats_taken(stores);
+  const std::unordered_map<std::string, std::size_t> taken = seats_taken(from.stores);
   std::vector<core::Offer> offers;
-  offers.reserve(stores.slices.size());
-  stores.slices.for_each([&](const auto& slice) {
+  offers.reserve(from.stores.slices.size());
+  from.stores.slices.for_each([&](const auto& slice) {
     if (slice->node.empty()) return;
-    const auto node = stores.nodes.get({"", slice->node});
-    const auto it = taken.find(slice->node);
-    const bool is_shared = slice->devices.size() == 1 && !shared_on(from, slice->node).empty();
-    const bool is_full = is_shared || (it != taken.end() && it->second >= slice->devices.size());
-    offers.push_back(core::offer_of(*slice, core::seat_state_of(node.get(), is_full)));
+    offers.push_back(core::offer_of(*slice, state_of(from, *slice, taken)));
   });
   return core::seats_in(offers);
+}
+
+std::vector<core::Seat> seats_outside(const Sources& from) {
+  std::vector<kube::Store<api::ResourceSlice>::Snapshot> slices;
+  from.stores.slices.for_each([&](const auto& slice) {
+    if (is_outside(*slice)) slices.push_back(slice);
+  });
+  if (slices.empty()) return {};
+  const std::unordered_map<std::string, std::size_t> taken = seats_taken(from.stores);
+  std::vector<core::Offer> offers;
+  offers.reserve(slices.size());
+  for (const auto& slice : slices) {
+    offers.push_back(core::offer_of(*slice, state_of(from, *slice, taken)));
+    offers.back().cliques = {""};
+  }
+  return std::move(core::seats_in(offers).front().seats);
 }
 
 core::SeatCount count_seats(const Sources& from) {
