@@ -94,6 +94,7 @@ class EventRecorder::Queue {
   base::RecentMap<std::string, std::shared_ptr<Series>> series_;  // by text_of()
   FairQueue<std::shared_ptr<Series>> queue_{kQueueLimit};         // those with news, by namespace
   base::Duration not_before_{};  // of all, while the server cannot be reached
+  std::string unanswered_;       // the namespace of the last attempt, when nothing answered it
 };
 
 bool EventRecorder::Queue::record(EventKey occurrence) {
@@ -210,10 +211,14 @@ void EventRecorder::Queue::settle(const Turn& turn, Outcome outcome) {
         clock_.elapsed() + std::max(kRetryAfter, turn.error->retry_after.value_or(0s));
     queue_.put_off(turn.ns, again);
     // What the server answers is about this namespace: a limit of its Events, or a webhook. That
-    // nothing answers is about all.
-    if (!turn.error->is_answer) not_before_ = again;
+    // nothing answers may be a webhook too; of two namespaces in a row it is about all.
+    if (!turn.error->is_answer && !unanswered_.empty() && unanswered_ != turn.ns) {
+      not_before_ = again;
+    }
+    unanswered_ = turn.error->is_answer ? "" : turn.ns;
     return count("Retried");
   }
+  unanswered_.clear();
   Series& series = *turn.series;
   series.is_created = turn.sent.is_created;
   if (outcome == Outcome::Again) return;

@@ -341,18 +341,32 @@ TEST_F(EventsTest, AnEventThatWasSentAtLastLeavesNoWaitBehind) {
   attempt_in("bad", 201);
 }
 
-TEST_F(EventsTest, AServerThatCannotBeReachedIsTriedForOneNamespaceAtATime) {
-  record_in("team", "hello");
-  record_in("other", "hello");
+// As with a webhook for its Events that is silent for longer than a request may take.
+TEST_F(EventsTest, ANamespaceWhoseEventsGetNoAnswerHoldsUpNoOther) {
+  record_in("bad", "hello");
+  record_in("good", "first");
+  record_in("good", "second");
   server.script(std::nullopt);
   EXPECT_TRUE(recorder.step());
+  send();
+  EXPECT_THAT(server.targets("/namespaces/good/events"), SizeIs(2));
+  EXPECT_EQ(recorder.next_due(), base::Duration(10s));
+}
+
+TEST_F(EventsTest, AServerThatCannotBeReachedIsTriedForTwoNamespacesAtATime) {
+  record_in("team", "hello");
+  record_in("other", "hello");
+  for (int i = 0; i < 2; ++i) {
+    server.script(std::nullopt);
+    EXPECT_TRUE(recorder.step());
+  }
   EXPECT_FALSE(recorder.step());
   record_in("third", "hello");
   EXPECT_FALSE(recorder.step());
   EXPECT_EQ(recorder.next_due(), base::Duration(10s));
   clock.advance(10s);
   send();
-  EXPECT_THAT(sent(), SizeIs(4));
+  EXPECT_THAT(sent(), SizeIs(5));
 }
 
 // The one that will be tried again does not give way.
