@@ -441,6 +441,10 @@ TEST(WhyPod, LooksAtInitContainersToo) {
                          {.name = "prepare", .started = kNow}};
   report = why(view, "pod-c1");
   EXPECT_THAT(report.cause, HasSubstr("wait until init container prepare has ended"));
+  // Not for a sidecar, which runs as long as the pod: now kubelet pulls an image.
+  pod.conditions.push_back({.type = "Initialized", .status = api::ConditionStatus::True});
+  report = why(view, "pod-c1");
+  EXPECT_NE(stop_of(report), "Containers") << text_of(report);
 }
 
 TEST(WhyPod, DoesNotTakeAContainerThatHasEndedForOneThatRuns) {

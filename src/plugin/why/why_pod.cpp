@@ -504,7 +504,10 @@ bool containers_run(PodScene& scene) {
   const auto works = std::ranges::find_if(
       pod.init_containers.rbegin(), pod.init_containers.rend(),
       [](const api::ContainerState& container) { return container.started.has_value(); });
-  if (initializes != pod.containers.end() && works != pod.init_containers.rend()) {
+  // A sidecar is an init container that does not end.
+  const api::PodCondition* initialized = pod.condition("Initialized");
+  const bool awaits = initialized == nullptr || initialized->status != api::ConditionStatus::True;
+  if (awaits && initializes != pod.containers.end() && works != pod.init_containers.rend()) {
     return scene.chain.stops(
         cat("init container ", works->name, " runs"),
         cat("nothing of the ComputeDomain stops the pod; its containers wait until init container ",
