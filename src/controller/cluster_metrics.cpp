@@ -149,15 +149,19 @@ struct Trouble {
   friend bool operator==(const Trouble&, const Trouble&) = default;
 };
 
-// Of what is not believed only that: the rest may long be over, and others cannot act on it.
+constexpr core::Reason kDriverPaused = "DriverPaused";
+
+// Of what is not believed only that: the rest may long be over, and others cannot act on it. But
+// that somebody works on the driver explains what else is found on the node then.
 Trouble trouble_of(const api::ComputeDomainNode& report) {
   Trouble trouble;
   trouble.is_stale = report.stale.has_value();
-  if (trouble.is_stale) return trouble;
   const auto* can_serve = api::find_condition(report.status.conditions, api::kConditionCanServe);
-  if (can_serve != nullptr && can_serve->status == api::ConditionStatus::False) {
+  if (can_serve != nullptr && can_serve->status == api::ConditionStatus::False &&
+      (!trouble.is_stale || can_serve->reason == kDriverPaused.name())) {
     trouble.cannot_serve = can_serve->reason;
   }
+  if (trouble.is_stale) return trouble;
   trouble.has_fabric_error = !report.status.fabric_error.empty();
   for (const api::ImexGroupReport& group : report.status.groups) {
     trouble.unreachable += group.unreachable.size();

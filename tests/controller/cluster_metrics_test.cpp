@@ -173,6 +173,11 @@ TEST_F(ClusterMetrics, OfANodeTellItsTroublesAndOfAWellOneNothing) {
               AllOf(HasSubstr("node_report_stale{node=\"n1\"} 1\n"), Not(HasSubstr("cannot_serve")),
                     Not(HasSubstr("fabric_error")), Not(HasSubstr("unreachable_peers")),
                     Not(HasSubstr("imex_restarts")), Not(HasSubstr("imex_trouble"))));
+  // It explains an error of the fabric that the supervisor still shows.
+  report.status.conditions.front().reason = "DriverPaused";
+  rig_.put(report);
+  EXPECT_THAT(text(), AllOf(HasSubstr("node_cannot_serve{node=\"n1\",reason=\"DriverPaused\"} 1\n"),
+                            Not(HasSubstr("fabric_error"))));
 }
 
 TEST_F(ClusterMetrics, OfANodeThatNeverHadAnAgentTellThatItHasNoReport) {
