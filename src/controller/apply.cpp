@@ -207,8 +207,8 @@ class Run : public Proofs {
 
   Result<void> operator()(const core::RecordEvent& action) {
     const auto& [api_version, kind, ns, name, uid] = action.involved;
-    // With each look at its key, until it has been reported. There may be thousands of these, and
-    // those of a namespace after one that found no place find none either.
+    // With each look at its key, until it has been reported. There may be thousands of these, so
+    // those of a namespace after one that found no place are left for the next look.
     const bool comes_again = kind == "ResourceClaim" || kind == "ComputeDomainClique";
     if ((comes_again && without_place_.contains(ns)) || !record(action)) {
       applied_.dropped.insert(applied_.actions);

@@ -127,7 +127,8 @@ struct SeatCount {
   std::int64_t told_by = 0;  // domains whose status tells of them
 
   [[nodiscard]] std::int64_t free() const;
-  // Those that a domain can have once nobody else has any.
+  // Those that a domain can have once nobody else has any, as far as that is known: a node whose
+  // seat is in use may be cordoned too.
   [[nodiscard]] std::int64_t usable() const { return total - out; }
 
   friend bool operator==(const SeatCount&, const SeatCount&) = default;

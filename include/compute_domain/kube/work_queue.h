@@ -129,17 +129,18 @@ WorkQueue<Key>::WorkQueue(const base::Clock& clock, const std::string& name,
                           {{"name", name}, {"state", state}});
   };
   const std::vector<double> bounds{0.0001, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60};
-  shown_.emplace(
-      Shown{metrics->gauge("workqueue_depth", "Keys that wait for a worker.", {{"name", name}}),
-            others("delayed"), others("held"),
-            metrics->counter("workqueue_adds_total",
-                             "Keys that were added and did not wait already.", {{"name", name}}),
-            metrics->counter("workqueue_retries_total", "Keys put back after a failed reconcile.",
-                             {{"name", name}}),
-            metrics->histogram("workqueue_queue_duration_seconds",
-                               "How long a key waited for a worker.", bounds, {{"name", name}}),
-            metrics->histogram("workqueue_work_duration_seconds", "How long a worker held a key.",
-                               bounds, {{"name", name}})});
+  shown_.emplace(Shown{
+      metrics->gauge("workqueue_depth", "Keys that wait for a worker.", {{"name", name}}),
+      others("delayed"), others("held"),
+      metrics->counter("workqueue_adds_total", "Keys that were added and did not wait already.",
+                       {{"name", name}}),
+      metrics->counter("workqueue_retries_total",
+                       "Keys put back after a failed reconcile, or for Events that found no place.",
+                       {{"name", name}}),
+      metrics->histogram("workqueue_queue_duration_seconds", "How long a key waited for a worker.",
+                         bounds, {{"name", name}}),
+      metrics->histogram("workqueue_work_duration_seconds", "How long a worker held a key.", bounds,
+                         {{"name", name}})});
 }
 
 template <class Key>

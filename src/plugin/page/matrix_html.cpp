@@ -63,7 +63,7 @@ Literal words_of(Reach reach) {
     case Reach::Unreachable:
       return "cannot reach";
     case Reach::NotReported:
-      return "has no report that is believed of";
+      return "has not reported, or is not believed, of";
     case Reach::NotReady:
       return "has no daemon that is READY, so reports nothing of";
     case Reach::Connected:
