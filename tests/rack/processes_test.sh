@@ -50,7 +50,7 @@ check "kubectl compute-domain finds the install healthy" prints healthy plugin c
 
 # --- the daemon
 took=$(time_to_not_ready train kill_imex n02)
-check "a daemon that dies is told before the next question to it ($took ms)" test "${took:-9999}" -le 3000
+check "a daemon that dies is told within a second ($took ms)" test "${took:-9999}" -le 1000
 check "by an Event that names the node" eventually 10 has_event ImexFailed n02
 check "and is READY again" is_ready train
 check "why names the pod that has lost its memory" eventually 20 \

@@ -200,12 +200,13 @@ kill -CONT "$pid"
 check "and healthy when it answers" eventually 15 prints "gpu1/channel-0 Healthy" kubelet health "$socket"
 
 # ---- The API server freezes: it takes what is sent and answers nothing
-at_once() { # COMMAND…: in less time than a request that gets no answer takes
-  local start=${EPOCHREALTIME/./}
+at_once() { # COMMAND…: within a second; where programs are slow, in less time than a request that gets no answer takes
+  local start=${EPOCHREALTIME/./} limit=1000
+  [ -z "${CDOM_SLOW:-}" ] || limit=4000
   "$@" || return 1
   local took=$(((${EPOCHREALTIME/./} - start) / 1000))
   echo "took $took ms"
-  [ "$took" -lt 4000 ]
+  [ "$took" -lt "$limit" ]
 }
 worker_name=$(claim_field worker name)
 worker_uid=$(claim_field worker uid)
