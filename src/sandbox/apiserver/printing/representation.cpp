@@ -74,7 +74,7 @@ std::string Representation::list(const std::vector<Object>& objects, const ListM
     } else if (kind_->is_custom()) {
       out += this->object(*object);
     } else if (plain_) {
-      out += object->text_without_type();
+      object->append_without_type(out);
     } else {
       out += without_type(from_storage(*kind_, object->value()));
     }

@@ -11,20 +11,31 @@ StoredObject::StoredObject(json value, std::uint64_t resource_version)
   } else {
     value["metadata"]["resourceVersion"] = std::to_string(resource_version);
   }
-  text_ = value.dump();
+  text_ = "{";
+  std::size_t cut = 0;
+  for (auto member = value.begin(); member != value.end(); ++member) {
+    const std::size_t at = text_.size();
+    text_ += json(member.key()).dump();
+    text_ += ':';
+    text_ += member->dump();
+    text_ += ',';
+    const bool is_of_type = member.key() == "apiVersion" || member.key() == "kind";
+    if (is_of_type) cuts_.at(cut++) = {at, text_.size() - at};
+  }
+  text_.back() = '}';  // members stand in the order of their names: "metadata" comes after both
   value_ = std::make_unique<const json>(std::move(value));
 }
 
 StoredObject::~StoredObject() = default;
 
-const std::string& StoredObject::text_without_type() const {
-  if (text_without_type_.empty()) {
-    json copy = *value_;
-    copy.erase("apiVersion");
-    copy.erase("kind");
-    text_without_type_ = copy.dump();
+void StoredObject::append_without_type(std::string& out) const {
+  std::size_t at = 0;
+  for (const Cut& cut : cuts_) {
+    if (cut.size == 0) continue;  // it has no such member
+    out.append(text_, at, cut.at - at);
+    at = cut.at + cut.size;
   }
-  return text_without_type_;
+  out.append(text_, at);
 }
 
 }  // namespace cdom::sandbox::server

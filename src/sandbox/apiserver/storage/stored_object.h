@@ -2,6 +2,8 @@
 // Immutable.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -17,15 +19,19 @@ class StoredObject {
   ~StoredObject();
   [[nodiscard]] const json& value() const { return *value_; }
   [[nodiscard]] const std::string& text() const { return text_; }
-  // The text as an item of a built-in list: without apiVersion and kind. Not thread-safe: made on
-  // first use.
-  [[nodiscard]] const std::string& text_without_type() const;
+  // The text as an item of a built-in list, without apiVersion and kind, after what `out` has.
+  void append_without_type(std::string& out) const;
   [[nodiscard]] std::uint64_t resource_version() const { return resource_version_; }
 
  private:
   std::unique_ptr<const json> value_;
   std::string text_;
-  mutable std::string text_without_type_;
+  // A member of the text, with the comma behind it.
+  struct Cut {
+    std::size_t at = 0;
+    std::size_t size = 0;
+  };
+  std::array<Cut, 2> cuts_;  // apiVersion and kind
   std::uint64_t resource_version_;
 };
 
