@@ -3,26 +3,40 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <set>
+#include <string>
+#include <vector>
 
 namespace cdom::base {
 namespace {
 
 using testing::ElementsAre;
 
+// In chunks with marks and in such without.
 class Numbers {
  public:
-  void add(int number) { chunks_.insert(place_of(number), number); }
-  void remove(int number) { chunks_.erase(place_of(number)); }
+  void add(int number) {
+    chunks_.insert(place_of(number), number);
+    marked_.insert(marked_place_of(number), number, kMarkOf);
+  }
+  void remove(int number) {
+    chunks_.erase(place_of(number));
+    marked_.erase(marked_place_of(number), kMarkOf);
+  }
   [[nodiscard]] bool contains(int number) const {
     const auto place = place_of(number);
-    return place != chunks_.end() && *place == number;
+    const bool contains = place != chunks_.end() && *place == number;
+    const auto marked = marked_place_of(number);
+    EXPECT_EQ(marked != marked_.end() && *marked == number, contains) << number;
+    return contains;
   }
   [[nodiscard]] std::size_t size() const { return chunks_.size(); }
   [[nodiscard]] std::vector<int> all() const {
     std::vector<int> out;
     for (const int number : chunks_) out.push_back(number);
+    EXPECT_TRUE(std::ranges::equal(marked_values(), out));
     return out;
   }
 
@@ -31,7 +45,22 @@ class Numbers {
     return chunks_.first_not([number](int other) { return other < number; });
   }
 
+  // The mark of 7 is "7".
+  static constexpr auto kMarkOf = [](int number) { return std::to_string(number); };
+  using Marked = SortedChunks<int, std::string>;
+  [[nodiscard]] Marked::Place marked_place_of(int number) const {
+    return marked_.first_not(
+        [number](int other) { return other < number; },
+        [number](const std::string& mark) { return std::stoi(mark) < number; });
+  }
+  [[nodiscard]] std::vector<int> marked_values() const {
+    std::vector<int> out;
+    for (const int number : marked_) out.push_back(number);
+    return out;
+  }
+
   SortedChunks<int> chunks_;
+  Marked marked_;
 };
 
 TEST(SortedChunks, KeepsItsValuesInOrder) {
@@ -77,6 +106,21 @@ TEST(SortedChunks, HasWhatASetHas) {
     }
     ASSERT_EQ(numbers.all(), std::vector<int>(set.begin(), set.end()));
   }
+}
+
+TEST(SortedChunks, IsAsItWasWhenAMarkCannotBeMade) {
+  SortedChunks<int, std::string> chunks;
+  const auto mark = [](int number) { return std::to_string(number); };
+  const auto fails = [](int number) -> std::string {
+    if (number == 256) throw std::bad_alloc();
+    return std::to_string(number);
+  };
+  for (int number = 0; number < 256; ++number) chunks.insert(chunks.end(), number, mark);
+  EXPECT_THROW(chunks.insert(chunks.end(), 256, fails), std::bad_alloc);
+  EXPECT_EQ(chunks.size(), 256U);
+  int count = 0;
+  for (auto it = chunks.begin(); it != chunks.end() && count < 1000; ++it) ++count;
+  EXPECT_EQ(count, 256);
 }
 
 }  // namespace

@@ -87,7 +87,9 @@ class Store {
   // Slots: an object has the same for as long as it is here. What stands beside the objects names
   // them by it: a cluster has a hundred thousand of a kind, whose names would take more than they
   // do themselves.
-  using Place = base::SortedChunks<Slot>::Place;
+  // A mark is the name of the last object of a chunk.
+  using ByName = base::SortedChunks<Slot, api::ObjectName>;
+  using Place = typename ByName::Place;
   // That an index knows the object of `slot` under a value of this hash.
   struct Entry {
     std::uint32_t hash;
@@ -108,6 +110,14 @@ class Store {
   // The first whose name is not before `name`.
   [[nodiscard]] Place first_from(const api::PackedName& name) const;
   [[nodiscard]] bool is_at(const Place& place, const api::PackedName& name) const;
+  // Makes the mark of a slot that has its object.
+  [[nodiscard]] auto mark() const {
+    return [this](Slot slot) {
+      std::string room;
+      const api::PackedName name = objects_.name_at(slot, room);
+      return api::ObjectName{std::string(name.ns), std::string(name.name)};
+    };
+  }
   // Where `object` lies from now on, and what lay there before.
   std::pair<Slot, Kept> exchange_locked(const Kept& object);
   // The same of what lies in this slot already, where a list has brought it.
@@ -123,7 +133,7 @@ class Store {
   typename Form<T>::Shelf objects_;  // by slot; none where a slot is free
   Slot slots_ = 0;                   // so many there are
   std::vector<Slot> free_;
-  base::SortedChunks<Slot> by_name_;
+  ByName by_name_;
   base::SortedChunks<Entry> by_value_;
   std::uint64_t seen_version_ = 0;
   std::uint64_t changes_ = 0;
@@ -139,7 +149,10 @@ std::uint32_t Store<T, Form>::hash_of(std::size_t index, std::string_view value)
 template <class T, template <class> class Form>
 typename Store<T, Form>::Place Store<T, Form>::first_from(const api::PackedName& name) const {
   std::string room;
-  return by_name_.first_not([&](Slot slot) { return objects_.name_at(slot, room) < name; });
+  return by_name_.first_not([&](Slot slot) { return objects_.name_at(slot, room) < name; },
+                            [&](const api::ObjectName& last) {
+                              return api::PackedName{last.ns, last.name} < name;
+                            });
 }
 
 template <class T, template <class> class Form>
@@ -349,7 +362,7 @@ std::pair<Slot, typename Store<T, Form>::Kept> Store<T, Form>::exchange_locked(c
     free_.pop_back();
   }
   objects_.set(slot, object);
-  by_name_.insert(place, slot);
+  by_name_.insert(place, slot, mark());
   return {slot, {}};
 }
 
@@ -365,7 +378,7 @@ std::pair<Slot, typename Store<T, Form>::Kept> Store<T, Form>::take_in_locked(Sl
     return exchange_locked(object);
   }
   ++changes_;
-  by_name_.insert(place, slot);
+  by_name_.insert(place, slot, mark());
   return {slot, {}};
 }
 
@@ -375,7 +388,7 @@ typename Store<T, Form>::Kept Store<T, Form>::remove_locked(const api::PackedNam
   if (!is_at(place, name)) return {};
   ++changes_;
   const Slot slot = *place;
-  by_name_.erase(place);
+  by_name_.erase(place, mark());
   free_.push_back(slot);
   Kept before = objects_.at(slot);
   objects_.clear(slot);
