@@ -352,6 +352,55 @@ TYPED_TEST(AnyStore, HasSyncedOnceItWasListed) {
   EXPECT_EQ(store.seen_version(), 42U);
 }
 
+// Of which it counts how often a name is opened.
+template <class T>
+struct Counted : AsIs<T> {
+  inline static int names = 0;
+  class Shelf : public AsIs<T>::Shelf {
+   public:
+    [[nodiscard]] api::PackedName name_at(Slot slot, std::string& room) const {
+      ++names;
+      return AsIs<T>::Shelf::name_at(slot, room);
+    }
+  };
+};
+
+double names_opened_by_a_get(const std::vector<ObjectName>& all) {
+  Store<Pod, Counted> store;
+  std::vector<std::shared_ptr<const Pod>> list;
+  for (const ObjectName& name : all) {
+    Pod object = pod(name.name, "n1");
+    object.meta.ns = name.ns;
+    list.push_back(std::make_shared<const Pod>(object));
+  }
+  store.replace(list, "10");
+  Counted<Pod>::names = 0;
+  for (const ObjectName& name : all) EXPECT_NE(store.get(name), nullptr);
+  return Counted<Pod>::names / static_cast<double>(all.size());
+}
+
+TEST(Store, OpensFewOtherNamesToFindOneOfManyInARow) {
+  std::vector<ObjectName> all;
+  for (int i = 10000; i < 20000; ++i) all.push_back({"", "node-" + std::to_string(i)});
+  EXPECT_LT(names_opened_by_a_get(all), 2);
+}
+
+TEST(Store, OpensFewOtherNamesWhereEachNamespaceHasOneOfTheSameName) {
+  std::vector<ObjectName> all;
+  for (int i = 10000; i < 15000; ++i) all.push_back({"team-" + std::to_string(i), "training"});
+  EXPECT_LT(names_opened_by_a_get(all), 2);
+}
+
+TEST(Store, OpensFewOtherNamesOnRacks) {
+  std::vector<ObjectName> all;
+  for (int rack = 0; rack < 278; ++rack) {
+    for (int place = 0; place < 18; ++place) {
+      all.push_back({"", "gb200-rack-" + std::to_string(rack) + "-node-" + std::to_string(place)});
+    }
+  }
+  EXPECT_LT(names_opened_by_a_get(all), 2);
+}
+
 TEST(VersionNumber, OfWhatIsNoNumberIsZero) {
   EXPECT_EQ(version_number("18446744073709551615"), 18446744073709551615U);
   EXPECT_EQ(version_number(""), 0U);

@@ -65,6 +65,19 @@ class SortedChunks {
     return first_in(is_earlier, [&](const Chunk& chunk) { return is_marked_earlier(chunk.last); });
   }
 
+  // The value that `is_it` says is the one, or end(). It looks at one chunk alone, at each value in
+  // it: of use where `is_it` says mostly no, and that fast.
+  template <class IsMarkedEarlier, class IsIt>
+  [[nodiscard]] Place find(const IsMarkedEarlier& is_marked_earlier, const IsIt& is_it) const {
+    const auto chunk = std::ranges::partition_point(
+        chunks_, [&](const Chunk& each) { return is_marked_earlier(each.last); });
+    if (chunk == chunks_.end()) return end();
+    const auto at = std::ranges::find_if(chunk->values, is_it);
+    if (at == chunk->values.end()) return end();
+    return {chunks_, static_cast<std::size_t>(chunk - chunks_.begin()),
+            static_cast<std::size_t>(at - chunk->values.begin())};
+  }
+
   // Adds a value in front of `place`; `mark_of` makes the mark of a value.
   template <class MarkOf>
   void insert(Place place, T value, const MarkOf& mark_of);

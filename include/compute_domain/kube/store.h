@@ -87,8 +87,20 @@ class Store {
   // Slots: an object has the same for as long as it is here. What stands beside the objects names
   // them by it: a cluster has a hundred thousand of a kind, whose names would take more than they
   // do themselves.
+  // What is at hand of an object's name: to open the object for it takes longer.
+  class Named {
+   public:
+    Named(Slot slot, std::uint32_t hash) : bits_(hash << kBitsOfSlot | slot) {}
+    [[nodiscard]] Slot slot() const { return bits_ & kLastSlot; }
+    [[nodiscard]] std::uint32_t hash() const { return bits_ >> kBitsOfSlot; }  // of the name
+
+   private:
+    std::uint32_t bits_;
+  };
+  static constexpr unsigned kBitsOfSlot = 24;
+  static constexpr Slot kLastSlot = (Slot{1} << kBitsOfSlot) - 1;
   // A mark is the name of the last object of a chunk.
-  using ByName = base::SortedChunks<Slot, api::ObjectName>;
+  using ByName = base::SortedChunks<Named, api::ObjectName>;
   using Place = typename ByName::Place;
   // That an index knows the object of `slot` under a value of this hash.
   struct Entry {
@@ -107,14 +119,21 @@ class Store {
   // Other values may have the same hash.
   [[nodiscard]] bool has_value(const T& object, const std::string& index,
                                const std::string& value) const;
-  // The first whose name is not before `name`.
-  [[nodiscard]] Place first_from(const api::PackedName& name) const;
-  [[nodiscard]] bool is_at(const Place& place, const api::PackedName& name) const;
-  // Makes the mark of a slot that has its object.
+  static std::uint32_t hash_of(const api::PackedName& name);
+  // The one of this name, or the end.
+  [[nodiscard]] Place find(const api::PackedName& name) const;
+  // Adds one that is not here yet.
+  void name_locked(Slot slot, const api::PackedName& name);
+  [[nodiscard]] static auto is_before(const api::PackedName& name) {
+    return [name](const api::ObjectName& last) {
+      return api::PackedName{last.ns, last.name} < name;
+    };
+  }
+  // Makes the mark of one whose object lies in its slot.
   [[nodiscard]] auto mark() const {
-    return [this](Slot slot) {
+    return [this](const Named& named) {
       std::string room;
-      const api::PackedName name = objects_.name_at(slot, room);
+      const api::PackedName name = objects_.name_at(named.slot(), room);
       return api::ObjectName{std::string(name.ns), std::string(name.name)};
     };
   }
@@ -147,18 +166,27 @@ std::uint32_t Store<T, Form>::hash_of(std::size_t index, std::string_view value)
 }
 
 template <class T, template <class> class Form>
-typename Store<T, Form>::Place Store<T, Form>::first_from(const api::PackedName& name) const {
-  std::string room;
-  return by_name_.first_not([&](Slot slot) { return objects_.name_at(slot, room) < name; },
-                            [&](const api::ObjectName& last) {
-                              return api::PackedName{last.ns, last.name} < name;
-                            });
+std::uint32_t Store<T, Form>::hash_of(const api::PackedName& name) {
+  // The last letters of a text change the low bits of its hash alone.
+  return (hash_of(0, name.name) ^ hash_of(1, name.ns)) & 0xff;
 }
 
 template <class T, template <class> class Form>
-bool Store<T, Form>::is_at(const Place& place, const api::PackedName& name) const {
+typename Store<T, Form>::Place Store<T, Form>::find(const api::PackedName& name) const {
   std::string room;
-  return place != by_name_.end() && objects_.name_at(*place, room) == name;
+  return by_name_.find(is_before(name), [&, hash = hash_of(name)](const Named& named) {
+    return named.hash() == hash && objects_.name_at(named.slot(), room) == name;
+  });
+}
+
+template <class T, template <class> class Form>
+void Store<T, Form>::name_locked(Slot slot, const api::PackedName& name) {
+  if (slot > kLastSlot) throw std::length_error("a store holds 16,777,216 objects at most");
+  std::string room;
+  const auto place = by_name_.first_not(
+      [&](const Named& named) { return objects_.name_at(named.slot(), room) < name; },
+      is_before(name));
+  by_name_.insert(place, {slot, hash_of(name)}, mark());
 }
 
 template <class T, template <class> class Form>
@@ -166,8 +194,8 @@ typename Store<T, Form>::Snapshot Store<T, Form>::get(const api::ObjectName& nam
   Kept object;
   {
     const std::shared_lock lock(mutex_);
-    const auto place = first_from({name.ns, name.name});
-    if (is_at(place, {name.ns, name.name})) object = objects_.at(*place);
+    const auto place = find({name.ns, name.name});
+    if (place != by_name_.end()) object = objects_.at((*place).slot());
   }
   return Form<T>::open(object);
 }
@@ -188,7 +216,7 @@ void Store<T, Form>::for_each(const Visit& visit) const {
     const std::shared_lock lock(mutex_);
     objects = objects_;
     slots.reserve(by_name_.size());
-    for (const Slot slot : by_name_) slots.push_back(slot);
+    for (const Named& named : by_name_) slots.push_back(named.slot());
   }
   for (const Slot slot : slots) visit(Form<T>::open(objects.at(slot)));
 }
@@ -321,9 +349,9 @@ typename Store<T, Form>::Changes Store<T, Form>::replace(Listed objects,
     if (!is_same) changes.add(std::move(replaced), at);
   }
   std::vector<Kept> gone;
-  for (const Slot slot : by_name_) {
-    if (listed[slot]) continue;
-    Kept object = objects_.at(slot);
+  for (const Named& named : by_name_) {
+    if (listed[named.slot()]) continue;
+    Kept object = objects_.at(named.slot());
     const auto [ns, name] = Form<T>::name_of(object);
     if (!staying.contains({std::string(ns), std::string(name)})) gone.push_back(std::move(object));
   }
@@ -345,13 +373,13 @@ void Store<T, Form>::see_version(const std::string& resource_version) {
 template <class T, template <class> class Form>
 std::pair<Slot, typename Store<T, Form>::Kept> Store<T, Form>::exchange_locked(const Kept& object) {
   const api::PackedName name = Form<T>::name_of(object);
-  const auto place = first_from(name);
-  if (is_at(place, name)) {
-    Kept before = objects_.at(*place);
+  if (const auto place = find(name); place != by_name_.end()) {
+    const Slot slot = (*place).slot();
+    Kept before = objects_.at(slot);
     const Difference difference = Form<T>::difference(before, object);
     if (difference == Difference::Unknown) ++changes_;
-    if (difference != Difference::None) objects_.set(*place, object);
-    return {*place, std::move(before)};
+    if (difference != Difference::None) objects_.set(slot, object);
+    return {slot, std::move(before)};
   }
   ++changes_;
   Slot slot = slots_;
@@ -362,7 +390,7 @@ std::pair<Slot, typename Store<T, Form>::Kept> Store<T, Form>::exchange_locked(c
     free_.pop_back();
   }
   objects_.set(slot, object);
-  by_name_.insert(place, slot, mark());
+  name_locked(slot, name);
   return {slot, {}};
 }
 
@@ -370,24 +398,23 @@ template <class T, template <class> class Form>
 std::pair<Slot, typename Store<T, Form>::Kept> Store<T, Form>::take_in_locked(Slot slot,
                                                                               const Kept& object) {
   const api::PackedName name = Form<T>::name_of(object);
-  const auto place = first_from(name);
   // A name that is listed twice is one object.
-  if (is_at(place, name)) {
+  if (find(name) != by_name_.end()) {
     objects_.clear(slot);
     free_.push_back(slot);
     return exchange_locked(object);
   }
   ++changes_;
-  by_name_.insert(place, slot, mark());
+  name_locked(slot, name);
   return {slot, {}};
 }
 
 template <class T, template <class> class Form>
 typename Store<T, Form>::Kept Store<T, Form>::remove_locked(const api::PackedName& name) {
-  const auto place = first_from(name);
-  if (!is_at(place, name)) return {};
+  const auto place = find(name);
+  if (place == by_name_.end()) return {};
   ++changes_;
-  const Slot slot = *place;
+  const Slot slot = (*place).slot();
   by_name_.erase(place, mark());
   free_.push_back(slot);
   Kept before = objects_.at(slot);
