@@ -15,9 +15,12 @@ Error cancelled() { return {ErrorKind::Cancelled, "the request was cancelled"}; 
 
 }  // namespace
 
+// The reader is told when the lock is free: told before, it would wake to wait for the lock.
 void Pipe::set_head(Response head) {
-  const std::lock_guard lock(mutex_);
-  head_ = std::move(head);
+  {
+    const std::lock_guard lock(mutex_);
+    head_ = std::move(head);
+  }
   changed_.notify_all();
 }
 
@@ -28,7 +31,6 @@ bool Pipe::take(const Add& add) {
     const std::lock_guard lock(mutex_);
     if (cancelled_ || ended_ || error_) return true;
     add(bytes_);
-    changed_.notify_all();
     goes_on = has_room();
   }
   tell();
@@ -66,7 +68,6 @@ void Pipe::end() {
   {
     const std::lock_guard lock(mutex_);
     ended_ = true;
-    changed_.notify_all();
   }
   tell();
 }
@@ -76,7 +77,6 @@ void Pipe::fail(Error error) {
     const std::lock_guard lock(mutex_);
     if (ended_ || error_) return;
     error_ = std::move(error);
-    changed_.notify_all();
   }
   tell();
 }
@@ -146,8 +146,8 @@ void Pipe::cancel() {
     cancelled_ = true;
     bytes_.clear();
     on_room.swap(on_room_);
-    changed_.notify_all();
   }
+  changed_.notify_all();
   if (on_room) on_room();
 }
 

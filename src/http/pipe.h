@@ -68,7 +68,8 @@ class Pipe {
   template <class Add>
   bool take(const Add& add);
   [[nodiscard]] bool has_room() const { return bytes_.size() < kBound; }
-  void tell() const {
+  void tell() {
+    changed_.notify_all();
     if (on_news_) on_news_();
   }
 
