@@ -23,7 +23,7 @@ namespace cdom::http {
 
 class Pipe {
  public:
-  static constexpr std::size_t kBound = 64u << 10;
+  static constexpr std::size_t kBound = 128u << 10;
 
   Pipe() = default;
   // `on_news` is called by the writer, after each thing that the reader can have.

@@ -36,7 +36,7 @@ class Stream {
  public:
   virtual ~Stream() = default;
   // Waits at most `wait` (zero: not at all). Unavailable when the connection broke or nothing moved
-  // for longer than the client's idle timeout: the server was silent, or 64 KiB waited here to be
+  // for longer than the client's idle timeout: the server was silent, or 128 KiB waited here to be
   // read. Cancelled after cancel().
   virtual base::Result<StreamRead> next(base::Duration wait) = 0;
   virtual void cancel() = 0;

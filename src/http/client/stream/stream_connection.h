@@ -121,7 +121,7 @@ class StreamConnection : public std::enable_shared_from_this<StreamConnection> {
   std::chrono::steady_clock::time_point moved_at_ = std::chrono::steady_clock::now();
   boost::asio::steady_timer silence_, rest_;
 
-  std::array<char, 32u << 10> chunk_{};  // what a pending read fills
+  std::array<char, 64u << 10> chunk_{};  // what a pending read fills
   std::string received_;                 // not parsed yet
   std::optional<Parser> parser_;
   bool has_given_head_ = false;
