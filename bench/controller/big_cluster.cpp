@@ -30,6 +30,8 @@ constexpr char kSlices[] = "/apis/resource.k8s.io/v1/resourceslices";
 constexpr char kClaims[] = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims";
 constexpr char kTemplates[] = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaimtemplates";
 constexpr char kNodes[] = "/api/v1/nodes";
+constexpr char kLabelled[] =
+    "/api/v1/nodes?watch=true&labelSelector=resource.nvidia.com%2Fcompute-domain-agent%3Ddetected";
 constexpr char kAgents[] = "/api/v1/namespaces/compute-domain-nodes/pods";
 
 std::string node_name(int rack, int place) { return cat("gb200-rack-", rack, "-node-", place); }
@@ -39,6 +41,7 @@ std::string domain_name(int rack) { return cat("training-", rack); }
 // What a node of a GPU cluster carries: feature labels, annotations of its operators, images.
 json node_object(int rack, int place) {
   json labels{{"kubernetes.io/hostname", node_name(rack, place)},
+              {"nvidia.com/gpu.present", "true"},
               {"nvidia.com/gpu.clique", clique_of(rack)}};
   for (int i = 0; i < 40; ++i) {
     labels[cat("feature.node.kubernetes.io/cpu-cpuid.FEATURE", i)] = "true";
@@ -152,10 +155,7 @@ BigCluster::BigCluster(const base::Clock& clock, int racks)
   }
   send("POST", "/api/v1/namespaces", json{{"metadata", {{"name", "default"}}}}.dump());
   for (int rack = 0; rack < racks_; ++rack) {
-    for (int place = 0; place < kNodesPerRack; ++place) {
-      create_node(rack, place);
-      create_agent(rack, place);
-    }
+    for (int place = 0; place < kNodesPerRack; ++place) create_node(rack, place);
   }
   node_size_ = send("GET", cat(kNodes, "/", node_name(0, 0)), "").size();
   auto front = sandbox::serve(server_, "127.0.0.1:0");
@@ -186,6 +186,10 @@ void BigCluster::create_node(int rack, int place) {
   const json node = node_object(rack, place);
   send("POST", kNodes, node.dump());
   send("PATCH", cat(kNodes, "/", name, "/status"), json{{"status", node["status"]}}.dump());
+}
+
+void BigCluster::create_agent(int rack, int place) {
+  const std::string name = node_name(rack, place);
   send("POST", kSlices,
        json{{"metadata", {{"name", cat(name, "-", api::kDriver)}}},
             {"spec",
@@ -210,13 +214,16 @@ void BigCluster::create_node(int rack, int place) {
               {"clique", clique_of(rack)},
               {"address", cat("10.", rack / 250, ".", rack % 250, ".", place)}}}}
            .dump());
-}
-
-void BigCluster::create_agent(int rack, int place) {
   const json pod = agent_pod(rack, place);
   send("POST", kAgents, pod.dump());
-  const std::string name = pod["metadata"]["name"];
-  send("PATCH", cat(kAgents, "/", name, "/status"), json{{"status", pod["status"]}}.dump());
+  send("PATCH", cat(kAgents, "/", std::string(pod["metadata"]["name"]), "/status"),
+       json{{"status", pod["status"]}}.dump());
+}
+
+void BigCluster::create_agents() {
+  for (int rack = 0; rack < racks_; ++rack) {
+    for (int place = 0; place < kNodesPerRack; ++place) create_agent(rack, place);
+  }
 }
 
 void BigCluster::create_domains() {
@@ -250,10 +257,9 @@ void BigCluster::heartbeat(base::Duration span) {
   constexpr base::Duration kPeriod = 5min;
   const base::Duration gap = kPeriod / nodes();
   const auto start = std::chrono::steady_clock::now();
-  int beats = 0;
-  for (base::Duration at{}; at < span; at += gap, ++beats) {
+  for (base::Duration at{}; at < span; at += gap, ++beats_) {
     std::this_thread::sleep_until(start + at);
-    const std::string name = node_name(beats / kNodesPerRack % racks_, beats % kNodesPerRack);
+    const std::string name = node_name(beats_ / kNodesPerRack % racks_, beats_ % kNodesPerRack);
     send("PATCH", cat(kNodes, "/", name, "/status"),
          json{{"status",
                {{"conditions",
@@ -265,22 +271,36 @@ void BigCluster::heartbeat(base::Duration span) {
   }
 }
 
-base::Time BigCluster::wait_for_all(const std::string& collection, const Bringing& domain_in) {
-  const auto opened = user_->open({.method = "GET", .target = cat(collection, "?watch=true")});
-  if (!opened || !opened->stream) throw std::runtime_error("cannot watch " + collection);
-  std::set<std::string> seen;
+base::Time BigCluster::read_until(const std::string& target, const IsLast& is_last) {
+  const auto opened = user_->open({.method = "GET", .target = target});
+  if (!opened || !opened->stream) throw std::runtime_error("cannot watch " + target);
   const base::Duration end = clock_.elapsed() + std::max<base::Duration>(2min, racks_ * 200ms);
   while (clock_.elapsed() < end) {
     const auto read = opened->stream->next(100ms);
     if (!read) throw std::runtime_error(read.error().message);
     if (read->what == http::StreamRead::What::End) {
-      throw std::runtime_error(cat("the watch of ", collection, " has ended"));
+      throw std::runtime_error(cat("the watch of ", target, " has ended"));
     }
     if (read->what != http::StreamRead::What::Line) continue;
-    if (const std::string name = domain_in(read->line); !name.empty()) seen.insert(name);
-    if (std::ssize(seen) == racks_) return clock_.now();
+    if (is_last(read->line)) return clock_.now();
   }
-  throw std::runtime_error(cat(collection, ": only ", seen.size(), " of ", racks_, " came about"));
+  throw std::runtime_error(cat("what is waited for did not come in the watch of ", target));
+}
+
+base::Time BigCluster::wait_for_labels() {
+  // Without opening them: they are large, and this is the API server's process.
+  int labelled = 0;
+  return read_until(kLabelled, [&](std::string_view line) {
+    return line.starts_with(R"({"type":"ADDED")") && ++labelled == nodes();
+  });
+}
+
+base::Time BigCluster::wait_for_all(const std::string& collection, const Bringing& domain_in) {
+  std::set<std::string> seen;
+  return read_until(cat(collection, "?watch=true"), [&](std::string_view line) {
+    if (const std::string name = domain_in(line); !name.empty()) seen.insert(name);
+    return std::ssize(seen) == racks_;
+  });
 }
 
 base::Time BigCluster::wait_for_templates() {
