@@ -15,7 +15,7 @@ Error cancelled() { return {ErrorKind::Cancelled, "the request was cancelled"}; 
 
 }  // namespace
 
-// The reader is told when the lock is free: told before, it would wake to wait for the lock.
+// The reader is woken when the lock is free. Woken before, it would only wait for the lock.
 void Pipe::set_head(Response head) {
   {
     const std::lock_guard lock(mutex_);
