@@ -225,6 +225,11 @@ class NodeScene {
   }
 
   [[nodiscard]] NodePlan plan() const { return reconcile_node(world); }
+  // What it is when nothing but time has passed.
+  [[nodiscard]] NodePlan plan_after(base::Duration time) const {
+    NodeScene later = *this;
+    return later.advance(time).plan();
+  }
 
   // Applies one intent to the world, as the agent and the node would.
   template <class Intent>
@@ -239,6 +244,9 @@ class NodeScene {
       if (is_empty(next)) {
         // An agent looks again at that moment, however often nothing comes of it.
         EXPECT_NE(next.look_again, base::Duration::zero()) << "it decides for ever";
+        const base::Duration rest = next.look_again.value_or(std::chrono::hours(1));
+        EXPECT_TRUE(is_empty(plan_after(rest - std::chrono::nanoseconds(1))))
+            << "only time has changed it, and nobody has looked";
         return *this;
       }
       const bool is_too_much = !apply_each(next, [&](const auto& intent) {
