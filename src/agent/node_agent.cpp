@@ -33,6 +33,9 @@ constexpr base::Duration kBetweenTurns = std::chrono::milliseconds(2);
 // the node what it has written.
 constexpr base::Duration kLongestPause = std::chrono::seconds(2);
 constexpr base::Duration kLongestPauseInChange = std::chrono::seconds(1);
+// The longest time for which a node at rest is only looked at: a decision costs several times as
+// much as a look at what it depends on.
+constexpr base::Duration kLongestRest = std::chrono::seconds(10);
 // So long an agent takes another one to be there, which it replaces.
 constexpr base::Duration kBeginning = std::chrono::minutes(2);
 // At the supervisor's news, for what comes meanwhile.
@@ -72,6 +75,10 @@ class NodeAgent::Shell {
     }
     if (retry_at_ && clock_.elapsed() < *retry_at_) return took;
     if (!has_news_ && clock_.elapsed() < decide_at_) return took;
+    if (!has_news_ && is_as_at_rest()) {
+      decide_at_ = clock_.elapsed() + kLongestPause;
+      return took;
+    }
     const bool acted = decide();
     // What the supervisor was asked for meanwhile may have brought its news. One that is refused
     // has some at each attempt.
@@ -149,8 +156,28 @@ class NodeAgent::Shell {
     return inputs_.imex && leads && !is_new ? kLongestPause : kLongestPauseInChange;
   }
 
+  // Whether what tells nobody that it has changed is as it was when a decision found the node at
+  // rest, not long ago: another one would find the same.
+  bool is_as_at_rest() {
+    if (!rests_until_ || clock_.elapsed() >= *rests_until_) return false;
+    const auto text = ports_.checkpoints.load();
+    return text && *text && **text == known_text() && ports_.channels.check() &&
+           ports_.channels.count() == channel_count_;
+  }
+
+  // Whether there is nothing to do, and nothing that only time may change. Not with any fault, nor
+  // where kubelet's own record decides something.
+  [[nodiscard]] bool rests(const core::NodeWorld& world, const core::NodePlan& plan) const {
+    const bool has_nothing_to_do = plan.on_node.empty() && plan.on_server.empty() &&
+                                   plan.waits.empty() && !server_is_busy_ && !next_due();
+    const bool is_healthy = world.daemon && world.faults.empty();
+    return has_nothing_to_do && is_healthy && world.known_to_kubelet.empty() &&
+           longest_pause() == kLongestPause;
+  }
+
   // Under the hold of the checkpoint: another agent of this node may have written it.
   bool decide() {
+    rests_until_.reset();
     auto hold = ports_.checkpoints.hold();
     if (!hold) {
       wait_for_hold(hold.error());
@@ -167,6 +194,8 @@ class NodeAgent::Shell {
     if (plan.look_again) look_again_at_ = clock_.elapsed() + *plan.look_again;
     const base::Duration latest = clock_.elapsed() + longest_pause();
     decide_at_ = std::min(latest, next_due().value_or(latest));
+    channel_count_ = world.channel_count;
+    if (rests(world, plan)) rests_until_ = clock_.elapsed() + kLongestRest;
     if (plan.on_node.empty() && plan.on_server.empty()) return false;
     return carry_out(plan, *std::move(hold));
   }
@@ -473,6 +502,8 @@ class NodeAgent::Shell {
   bool has_news_ = true;
   bool server_is_busy_ = false;  // with what a plan asked of it
   base::Duration decide_at_{};
+  std::optional<base::Duration> rests_until_;  // where the last decision found it at rest
+  std::optional<std::int64_t> channel_count_;  // of the last decision
   Inputs inputs_;
   std::vector<core::DeviceHealth> devices_;
   bool has_published_ = false;

@@ -16,13 +16,14 @@ class MemoryCheckpointStore : public CheckpointStore {
   std::optional<std::string> text;
   std::vector<std::string> aside;
   std::optional<base::Error> error;  // of every write while it is set
-  int saves = 0;
+  int saves = 0, holds = 0;
   bool is_held = false;         // by another process
   bool is_shared = false;       // with an agent of another process
   std::set<std::string> ended;  // agents that have
 
   base::Result<std::unique_ptr<Hold>> hold() override {
     if (is_held) return base::Error{base::ErrorKind::Conflict, "held"};
+    ++holds;
     return std::make_unique<Hold>();
   }
   bool is_there(const std::string& agent) override { return !ended.contains(agent); }

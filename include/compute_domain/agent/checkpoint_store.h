@@ -22,14 +22,14 @@ class CheckpointStore {
     virtual ~Hold() = default;
   };
   virtual base::Result<std::unique_ptr<Hold>> hold() { return std::make_unique<Hold>(); }
-  // The rest is called under a hold.
+  // The rest is called under a hold, but for looks at the text.
 
   // This process is an agent of that name from now on, until it ends, however it does.
   virtual base::Result<void> enter(const std::string& /*agent*/) { return {}; }
   // Whether the process of that name still runs.
   virtual bool is_there(const std::string& /*agent*/) { return true; }
 
-  // nullopt: there is none.
+  // nullopt: there is none. Without a hold it is what another process may be about to replace.
   virtual base::Result<std::optional<std::string>> load() = 0;
   // Atomic: after a crash of the process either the old text is there or the new one. After a loss
   // of power it may be any text of that boot, or one that cannot be read.
