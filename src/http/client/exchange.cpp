@@ -55,7 +55,9 @@ Error Explainer::operator()(const std::exception_ptr& thrown) const {
     const int code = e.error_code().value();
     if (code == ECANCELED) return cancelled;
     if (code == ETIMEDOUT) {
-      return unavailable(cat("nothing was heard for ", base::short_duration(idle_timeout_)));
+      // It is a large piece of the answer that has not come: some of it may have.
+      return unavailable(cat("too little was heard for ", base::short_duration(idle_timeout_),
+                             "; the server or the way to it is slow, or silent"));
     }
     // For a refused certificate it says only that the handshake failed.
     const auto refusals = tls_->refusals();
