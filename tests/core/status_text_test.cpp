@@ -126,6 +126,17 @@ TEST(StatusText, WhatIsWrongInOneNodeIsNotToldOfAnother) {
       "taint away when the machine is back");
 }
 
+TEST(StatusText, ASilentNodeThatIsTaintedOutOfServiceIsNotToBeTainted) {
+  World world = settled_world(2);
+  api::Node& silent = *world.nodes["n2"].node;
+  silent.ready = api::ConditionStatus::Unknown;
+  silent.taints = {{api::kOutOfServiceTaint, "nodeshutdown", "NoExecute"}};
+  EXPECT_EQ(ready_message(world),
+            "1 of 2 nodes ready; n2: its kubelet has stopped answering, and it is tainted "
+            "node.kubernetes.io/out-of-service: its pods end; take the taint away when the machine "
+            "is back");
+}
+
 // With what is told first of members that are not connected.
 World told_of_pairs(World world) {
   apply_status(world, reconcile(world));

@@ -23,6 +23,22 @@ std::string fencing_text(const NodeView* view, const std::string& node) {
              api::kFencedAnnotation, "=", base::is_dns_label(boot) ? boot : "<its status.bootID>");
 }
 
+// Of a Node whose kubelet is silent.
+// https://kubernetes.io/docs/concepts/cluster-administration/node-shutdown/
+std::string silence_text(const api::Node& node) {
+  if (std::ranges::find(node.taints, api::kOutOfServiceTaint, &api::Taint::key) !=
+      node.taints.end()) {
+    return cat("its kubelet has stopped answering, and it is tainted ", api::kOutOfServiceTaint,
+               ": its pods end; take the taint away when the machine is back");
+  }
+  return cat(
+      "its kubelet has stopped answering; check the machine; if it is off for good, taint "
+      "the Node ",
+      api::kOutOfServiceTaint,
+      "=nodeshutdown:NoExecute, which ends its pods too; take the taint away when the "
+      "machine is back");
+}
+
 }  // namespace
 
 std::optional<NodeDoubt> doubt_of(const NodeView* view, const std::string& node,
@@ -31,11 +47,7 @@ std::optional<NodeDoubt> doubt_of(const NodeView* view, const std::string& node,
     return NodeDoubt{"NodeUnknown", fencing_text(view, node)};
   }
   if (view->node->ready == api::ConditionStatus::Unknown) {
-    // https://kubernetes.io/docs/concepts/cluster-administration/node-shutdown/
-    return NodeDoubt{"NodeUnknown",
-                     "its kubelet has stopped answering; check the machine; if it is off for good, "
-                     "taint the Node node.kubernetes.io/out-of-service=nodeshutdown:NoExecute, "
-                     "which ends its pods too; take the taint away when the machine is back"};
+    return NodeDoubt{"NodeUnknown", silence_text(*view->node)};
   }
   if (!view->report) return std::nullopt;
   const std::string& boot = view->node->boot_id;
