@@ -231,6 +231,29 @@ TEST(NodeCheckProgram, OfTheAgentTakesItsOwnContainerForNoNode) {
   EXPECT_EQ(rows["Cdi"]["verdict"], "unknown");
 }
 
+// A report that nobody gets is no good news.
+TEST(NodeCheckProgram, FailsWhereStandardOutputTakesNoMore) {
+  const NodeOnDisk node;
+  put_nvml(node, kTwoGpus, 2);
+  const std::string fabric = node.dir.at("fabric.yaml");
+  for (const auto& words : std::vector<std::vector<std::string>>{
+           {kImex, "check", "--driver-root", node.places.driver.root},
+           {kImex, "fabric", "--driver-root", node.places.driver.root},
+           {kAgent, "check", "--fabric-file", fabric},
+           {kAgent, "fabric", "--fabric-file", fabric}}) {
+    imex::Command command{.arguments = {"/bin/sh", "-c", "exec \"$0\" \"$@\" >/dev/full"},
+                          .environment = {"PATH=/usr/bin:/bin"},
+                          .captures_output = true};
+    command.arguments.push_back(cat(CDOM_PROGRAMS, "/", words.front()));
+    command.arguments.insert(command.arguments.end(), words.begin() + 1, words.end());
+    auto child = imex::Child::start(command);
+    ASSERT_TRUE(child) << child.error().message;
+    const Outcome done = outcome_of(*child);
+    EXPECT_EQ(done.ending, "exited with code 1") << words[1];
+    EXPECT_EQ(done.output, cat(words.front(), ": standard output takes no more\n"));
+  }
+}
+
 TEST(NodeCheckProgram, OutlivesAnNvmlThatCrashes) {
   const NodeOnDisk node;
   put_nvml(node, cat(R"({"crashes": "nvmlDeviceGetUUID", )", kTwoGpus + 1), 2);

@@ -5,7 +5,7 @@ namespace cdom::program {
 
 int check_node(const AgentFlags& flags, const cli::Signals& signals) {
   const auto facts = ask_fabric(flags, signals);
-  return run_check(flags.node, places_of(flags),
+  return run_check(kAgentProgram, flags.node, places_of(flags),
                    node_check::fabric_of(facts, flags.node.mode_of_fabric()), signals.token());
 }
 

@@ -1,7 +1,7 @@
-#include <cstdio>
 #include <thread>
 
 #include "agent/main/agent_run.h"
+#include "cli/command_line.h"
 #include "compute_domain/agent/file_fabric.h"
 #include "compute_domain/agent/imex_client.h"
 #include "compute_domain/base/text.h"
@@ -40,8 +40,8 @@ agent::FabricFacts ask_fabric(const AgentFlags& flags, const cli::Signals& signa
 int print_fabric(const AgentFlags& flags, const cli::Signals& signals) {
   const agent::FabricMode mode = flags.node.mode_of_fabric();
   const agent::FabricFacts facts = ask_fabric(flags, signals);
-  std::fputs(nvidia::describe_fabric(facts, mode).c_str(), stdout);
-  return nvidia::verdict_of(facts, mode).error.empty() ? 0 : 1;
+  return cli::print(kAgentProgram, nvidia::describe_fabric(facts, mode),
+                    nvidia::verdict_of(facts, mode).error.empty() ? 0 : 1);
 }
 
 }  // namespace cdom::program

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "cli/command_line.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/imex/fabric.h"
 #include "compute_domain/imex/lacks.h"
@@ -37,7 +38,7 @@ int print_fabric_lines(const ImexFlags& flags, const char* program) {
 int check_node(const ImexFlags& flags, const std::stop_token& stop) {
   const auto facts = imex::read_fabric(fabric_command_of(flags), stop);
   if (!facts) return 1;
-  return run_check(flags.node, places_of(flags),
+  return run_check(kImexProgram, flags.node, places_of(flags),
                    node_check::fabric_of(*facts, flags.node.mode_of_fabric()), stop);
 }
 
@@ -72,8 +73,8 @@ int print_fabric(const ImexFlags& flags, const std::stop_token& stop) {
   const auto facts = imex::read_fabric(fabric_command_of(flags), stop);
   if (!facts) return 1;
   const auto mode = flags.node.mode_of_fabric();
-  std::fputs(nvidia::describe_fabric(*facts, mode).c_str(), stdout);
-  return nvidia::verdict_of(*facts, mode).error.empty() ? 0 : 1;
+  return cli::print(kImexProgram, nvidia::describe_fabric(*facts, mode),
+                    nvidia::verdict_of(*facts, mode).error.empty() ? 0 : 1);
 }
 
 }  // namespace cdom::program

@@ -1,6 +1,5 @@
 #include "node_check/main/check_command.h"
 
-#include <cstdio>
 #include <utility>
 
 #include "cli/command_line.h"
@@ -10,7 +9,7 @@
 
 namespace cdom::program {
 
-int run_check(const NodeFlags& flags, node_check::Places places,
+int run_check(const std::string& program, const NodeFlags& flags, node_check::Places places,
               std::optional<node_check::Fabric> fabric, const std::stop_token& stop) {
   places.wanted_channels = flags.channels;
   node_check::NodeFacts facts = node_check::gather(places);
@@ -18,10 +17,10 @@ int run_check(const NodeFlags& flags, node_check::Places places,
   const auto findings = node_check::judge(facts);
   const std::string text = flags.output == "json" ? node_check::json_of(places.node, findings)
                                                   : node_check::table_of(places.node, findings);
-  std::fputs(text.c_str(), stdout);
-  std::fflush(stdout);
+  const int code =
+      cli::print(program, text, node_check::has_failure(findings) ? cli::kFoundWrong : 0);
   base::pause(stop, flags.stay);
-  return node_check::has_failure(findings) ? cli::kFoundWrong : 0;
+  return code;
 }
 
 }  // namespace cdom::program
