@@ -12,20 +12,16 @@ import http.server
 import json
 import re
 import sys
-import tempfile
 import threading
-import time
-import traceback
 import urllib.request
 from datetime import datetime, timezone
-from pathlib import Path
 
 import yaml
 
 sys.dont_write_bytecode = True
 
 from promql import MONITORING, ROOT, alerts
-from queries_test import BUILD, PATIENCE, Cluster, Prometheus, domain, fault, form, free_address, pod, service_monitors, wait
+from queries_test import BUILD, PATIENCE, Cluster, Prometheus, domain, fault, form, free_address, pod, run_in_turn, service_monitors, wait
 
 PAGE = ROOT / "src/sandbox/README.md"
 DOMAINS_WITH_METRICS = 2000
@@ -256,32 +252,5 @@ class Tests:
         assert not missing, missing
 
 
-def main() -> int:
-    names = [name for name in vars(Tests) if not name.startswith("_")]
-    passed, failed = 0, 0
-    with tempfile.TemporaryDirectory() as folder:
-        cluster = Cluster(Path(folder))
-        tests = Tests(cluster)
-        try:
-            for name in names:
-                start = time.monotonic()
-                try:
-                    getattr(tests, name)()
-                    passed += 1
-                    print(f"ok      {name} ({time.monotonic() - start:.1f} s)", flush=True)
-                except Exception:
-                    failed += 1
-                    print(f"FAILED  {name}\n{traceback.format_exc()}", flush=True)
-                    if name == Tests.a_rack_runs_and_nothing_fires.__name__:
-                        break
-            if failed:
-                for log in sorted(Path(folder).glob("*.log")):
-                    print(f"--- {log.name}", *log.read_text(errors="replace").splitlines()[-12:], sep="\n        ")
-        finally:
-            cluster.end()
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_in_turn(Tests, Tests.a_rack_runs_and_nothing_fires.__name__))

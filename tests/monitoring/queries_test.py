@@ -374,12 +374,13 @@ class Tests:
              len(self.prometheus.samples("compute_domain_ready")) == len(before))
 
 
-def main() -> int:
-    names = [name for name in vars(Tests) if not name.startswith("_")]
+def run_in_turn(kind: type, first: str) -> int:
+    """The tests of this class in their order, each on what those before have left; none after `first` where that fails. Gives the exit code."""
+    names = [name for name in vars(kind) if not name.startswith("_")]
     passed, failed = 0, 0
     with tempfile.TemporaryDirectory() as folder:
         cluster = Cluster(Path(folder))
-        tests = Tests(cluster)
+        tests = kind(cluster)
         try:
             for name in names:
                 start = time.monotonic()
@@ -390,7 +391,7 @@ def main() -> int:
                 except Exception:
                     failed += 1
                     print(f"FAILED  {name}\n{traceback.format_exc()}", flush=True)
-                    if name == Tests.programs_run_and_get_into_trouble.__name__:
+                    if name == first:
                         break
             if failed:
                 for log in sorted(Path(folder).glob("*.log")):
@@ -402,4 +403,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_in_turn(Tests, Tests.programs_run_and_get_into_trouble.__name__))
