@@ -471,5 +471,19 @@ TEST(Belief, AMemberThatWaitsSaysWhatKubeletIsTold) {
   EXPECT_EQ(judged(world).at(0).detail, "it has not prepared a claim yet");
 }
 
+// All nodes of the clique are in its list; only those on which a domain was admitted can have
+// containers with its channel.
+TEST_F(CliqueBelief, ANodeThatNeverHadADomainHoldsItsDeletionByNoChannelThatItMakesUp) {
+  DomainView& blue = domain_with("blue", {"n1"});
+  write();
+  ASSERT_EQ(channel("blue"), 1);
+  report("n1", {}, "");
+  report("n2", {}, "1-2047");  // its token is stolen
+  blue.claims.clear();
+  blue.domain->meta.deletion_time = kNow;
+  const Plan plan = reconcile(world_of_domain(blue));
+  EXPECT_THAT(sentences(plan), ::testing::Contains(HasSubstr("inalizer")));
+  EXPECT_THAT(condition_in(plan, "Ready").message, ::testing::Not(HasSubstr("n2")));
+}
 }  // namespace
 }  // namespace cdom::core

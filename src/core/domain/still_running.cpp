@@ -92,6 +92,16 @@ void add_pods(const World& world, const std::map<std::string, std::string>& pods
   waits.remedy = base::join(remedies, "; ");
 }
 
+// Whether a claim of the domain was ever admitted on the node, by the list of its clique:
+// containers elsewhere have no channel of it, whatever a node says.
+bool was_admitted(const api::NodeList& list, const std::string& domain_uid,
+                  const std::string& node) {
+  const api::NodeListEntry* entry = find_entry(list, node);
+  return entry != nullptr && std::ranges::any_of(list.channels, [&](const api::Channel& channel) {
+           return channel.domain_uid == domain_uid && channel.slots.contains(entry->slot);
+         });
+}
+
 }  // namespace
 
 std::set<std::string> late_claims(const World& world) {
@@ -178,7 +188,8 @@ WaitsFor what_still_runs(const World& world) {
         // Claims of other domains are there too.
         const bool has_claim = std::ranges::any_of(
             report->claims, [&](const std::string& uid) { return held.contains(uid); });
-        if (channel && !has_claim && parse_slot_ranges(report->channels).contains(*channel)) {
+        if (channel && was_admitted(*list, world.view.uid, node) && !has_claim &&
+            parse_slot_ranges(report->channels).contains(*channel)) {
           waits.insert(cat("containers with channel ", *channel, " on node ", node));
         }
         continue;
