@@ -92,6 +92,14 @@ Result<void> replace_file_durably(const std::string& path, const std::string& te
 }
 
 Result<void> replace_users_file(const std::string& path, const std::string& text) {
+  struct stat there {};
+  const bool is_there = stat(path.c_str(), &there) == 0;
+  // A file in their place would take devices and pipes away from all who use them.
+  if (is_there && !S_ISREG(there.st_mode)) {
+    return invalid(cat("cannot write ", path,
+                       S_ISDIR(there.st_mode) ? ": it is a folder: name a file in it"
+                                              : ": it is not a regular file"));
+  }
   std::error_code failed;
   const bool is_link = std::filesystem::is_symlink(path, failed);
   const std::string target = is_link ? std::filesystem::canonical(path, failed).string() : path;
@@ -99,10 +107,8 @@ Result<void> replace_users_file(const std::string& path, const std::string& text
   if (auto made = make_directories(std::filesystem::path(target).parent_path()); !made) return made;
   const auto [file, next] = file_beside(target);
   if (!file) return system_error(cat("cannot write ", path));
-  struct stat there {};
-  const bool keeps_mode = stat(target.c_str(), &there) == 0;
   const bool is_done = write_all(file.get(), text) &&
-                       (!keeps_mode || fchmod(file.get(), there.st_mode & 0777U) == 0) &&
+                       (!is_there || fchmod(file.get(), there.st_mode & 0777U) == 0) &&
                        std::rename(next.c_str(), target.c_str()) == 0;
   if (is_done) return {};
   Error error = system_error(cat("cannot write ", path));

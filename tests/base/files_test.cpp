@@ -56,6 +56,24 @@ TEST(Files, OfAPersonAreNotBehindALinkToNothing) {
   EXPECT_TRUE(std::filesystem::is_symlink(dir.at("link")));
 }
 
+// As root, who may replace each of them.
+TEST(Files, OfAPersonTakeThePlaceOfRegularFilesOnly) {
+  const Directory dir;
+  ASSERT_EQ(mkfifo(dir.at("pipe").c_str(), 0600), 0);
+  ASSERT_EQ(symlink(dir.at("pipe").c_str(), dir.at("link").c_str()), 0);
+  for (const char* name : {"pipe", "link"}) {
+    const auto done = replace_users_file(dir.at(name), "new");
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().message, "cannot write " + dir.at(name) + ": it is not a regular file");
+  }
+  EXPECT_TRUE(std::filesystem::is_fifo(dir.at("pipe")));
+  ASSERT_TRUE(std::filesystem::create_directory(dir.at("folder")));
+  const auto done = replace_users_file(dir.at("folder"), "new");
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().message,
+            "cannot write " + dir.at("folder") + ": it is a folder: name a file in it");
+}
+
 TEST(Files, AFileThatCannotBeWrittenIsNamed) {
   const auto done = replace_file("/proc/nowhere/nodes.cfg", "x");
   ASSERT_FALSE(done);

@@ -256,10 +256,17 @@ check "it says of which bundle" prints "bundle b.tar.gz" cd_ topology --html - -
 check "not with -o json" says 2 "leave out one of them" cd_ topology --html "$work/page.html" -o json
 check "not of a domain that does not exist" says 1 "there is no ComputeDomain none" cd_ matrix none --html "$work/none.html"
 check "which writes none" refuses test -e "$work/none.html"
-check "not into a folder" says 1 "is not a regular file" cd_ topology --html "$work"
+check "not into a folder" says 1 "it is a folder: name a file in it" cd_ topology --html "$work"
 check "nor where none can be" says 1 "no page is written: cannot " cd_ topology --html "$work/page.html/below.html"
 check "in one line" is_one_line cd_ topology --html "$work/page.html/below.html"
-check "not into a device" says 1 "/dev/null is not a regular file" cd_ topology --html /dev/null
+mkfifo "$work/pipe"
+for page in "topology --html" "bundle --no-logs"; do
+  check "not into a pipe: $page" says 1 "cannot write $work/pipe: it is not a regular file; - as FILE is standard output" \
+    cd_ $page "$work/pipe"
+  check "which stays: $page" test -p "$work/pipe"
+  check "nor into standard output by its path: $page" says 1 "/dev/stdout: it is not a regular file; -" \
+    eval "cd_ $page /dev/stdout 2>&1 | cat"
+done
 check "nor where there is no room" says 1 "takes no more" bash -c "kubectl compute-domain topology --html - 2>&1 >/dev/full"
 for what in check topology "topology -o json" "why cd two-nodes" "matrix two-nodes" "plan $work/two-nodes.yaml" "bundle -"; do
   check "nor is there for $what" says 1 "standard output takes no more" bash -c "kubectl compute-domain $what 2>&1 >/dev/full"

@@ -54,16 +54,21 @@ int print(const Call& call, const Report& report, int exit_code = 0) {
                     exit_code);
 }
 
+// Why nothing is written to the file that the command line names.
+std::string unwritten(const std::string& file, const base::Error& error) {
+  std::error_code ignored;
+  const auto there = std::filesystem::status(file, ignored);
+  const bool is_stream = std::filesystem::exists(there) &&
+                         !std::filesystem::is_regular_file(there) &&
+                         !std::filesystem::is_directory(there);
+  return cat(error.message, is_stream ? "; - as FILE is standard output" : "");
+}
+
 // Writes the page to the file, or to standard output.
 int write_page(const std::string& file, const std::string& page) {
   if (file == "-") return cli::print(kPluginProgram, page);
-  std::error_code ignored;
-  const auto there = std::filesystem::status(file, ignored);
-  if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there)) {
-    return fail(cat("no page is written: ", file, " is not a regular file"));
-  }
   if (const auto done = base::replace_users_file(file, page); !done) {
-    return fail(cat("no page is written: ", done.error().message));
+    return fail(cat("no page is written: ", unwritten(file, done.error())));
   }
   std::printf("wrote %s: open it in a browser; it has names and messages of the cluster\n",
               file.c_str());
@@ -139,7 +144,7 @@ int bundle(const Call& call) {
   if (!found) return fail(found.error().message);
   if (is_piped) {
     const auto packed = plugin::packed_bundle(found->view, found->logs.logs);
-    if (!packed) return fail(cat("cannot make a bundle: ", packed.error().message));
+    if (!packed) return fail(cat("no bundle is written: ", packed.error().message));
     tell_problems(found->logs);
     return cli::print(kPluginProgram, *packed);
   }
@@ -148,7 +153,7 @@ int bundle(const Call& call) {
   const std::string file =
       call.arguments.empty() ? cat("compute-domain-", time, ".tar.gz") : call.arguments.front();
   if (const auto done = plugin::write_bundle(found->view, file, found->logs.logs); !done) {
-    return fail(cat("cannot write ", file, ": ", done.error().message));
+    return fail(cat("no bundle is written: ", unwritten(file, done.error())));
   }
   std::printf("wrote %s: look into it before you pass it on; read it with --from %s\n",
               file.c_str(), file.c_str());
