@@ -90,7 +90,9 @@ class Reading {
 
 std::string version_in(const std::string& text) {
   const auto json = nlohmann::json::parse(text, nullptr, false);
-  return json.is_object() ? json.value("gitVersion", "") : "";
+  if (!json.is_object()) return "";
+  const auto version = json.find("gitVersion");
+  return version != json.end() && version->is_string() ? version->get<std::string>() : "";
 }
 
 }  // namespace

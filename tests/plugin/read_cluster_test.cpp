@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
 
 #include "compute_domain/controller/definitions.h"
 #include "compute_domain/plugin/check.h"
@@ -18,6 +21,35 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
+
+// An API server, some of whose answers are others.
+class Altered : public http::Client {
+ public:
+  using Answer = std::optional<base::Result<http::Response>>;
+
+  Altered(std::shared_ptr<http::Client> server, std::function<Answer(const std::string&)> alter)
+      : server_(std::move(server)), alter_(std::move(alter)) {}
+
+  base::Result<http::Response> send(const http::Request& request) override {
+    targets.push_back(request.target);
+    const Answer other = alter_(request.target);
+    return other ? *other : server_->send(request);
+  }
+  base::Result<http::Opened> open(const http::Request& request) override {
+    return server_->open(request);
+  }
+  void shut_down() override {}
+
+  std::vector<std::string> targets;
+
+ private:
+  std::shared_ptr<http::Client> server_;
+  std::function<Answer(const std::string&)> alter_;
+};
+
+http::Response answer_of(int status, std::string body) {
+  return {.status = status, .headers = {}, .body = std::move(body)};
+}
 
 class ReadCluster : public ::testing::Test {
  protected:
@@ -33,6 +65,16 @@ class ReadCluster : public ::testing::Test {
   base::Result<ClusterView> read(const sandbox::User& user = sandbox::admin_user()) {
     const auto transport = server_.client(user);
     kube::Client client(*transport, clock_, "test");
+    return read_cluster(client, {.user = "team-a"}, clock_);
+  }
+  // From a server that answers so to what has this in its target.
+  base::Result<ClusterView> read_altered(const std::string& part, const http::Response& answer) {
+    Altered transport(server_.client(sandbox::admin_user()),
+                      [&](const std::string& target) -> Altered::Answer {
+                        if (target.find(part) == std::string::npos) return std::nullopt;
+                        return answer;
+                      });
+    kube::Client client(transport, clock_, "test");
     return read_cluster(client, {.user = "team-a"}, clock_);
   }
 
@@ -145,6 +187,15 @@ TEST_F(ReadCluster, SaysThatThereIsNoSuchKind) {
   ASSERT_TRUE(view) << view.error().message;
   EXPECT_THAT(lacking_api(*view),
               HasSubstr("CRD computedomains.resource.nvidia.com is not installed"));
+}
+
+TEST_F(ReadCluster, PassesOverAVersionThatIsNoText) {
+  load_definitions();
+  for (const char* version : {R"({"gitVersion": 7})", R"({"gitVersion": null})", "[]", "<html>"}) {
+    const auto view = read_altered("/version", answer_of(200, version));
+    ASSERT_TRUE(view) << view.error().message;
+    EXPECT_EQ(view->server_version, "");
+  }
 }
 
 // Without it no node could report, and each would be blamed for its silence.

@@ -20,7 +20,7 @@ namespace cdom::plugin {
 // The bytes of a bundle.
 base::Result<std::string> packed_bundle(const ClusterView& view,
                                         const std::vector<PodLog>& logs = {});
-// Unavailable: the file cannot be written. A file that is there is replaced as a whole.
+// An error names the file that cannot be written. A file that is there is replaced as a whole.
 base::Result<void> write_bundle(const ClusterView& view, const std::string& file,
                                 const std::vector<PodLog>& logs = {});
 
