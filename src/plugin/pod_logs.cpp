@@ -12,6 +12,7 @@ namespace cdom::plugin {
 namespace {
 
 using base::cat;
+using base::ErrorKind;
 
 bool is_ready(const api::PodState& pod) {
   const api::PodCondition* ready = pod.condition("Ready");
@@ -45,37 +46,71 @@ std::string path_of(const api::PodState& pod, const std::string& container, bool
              is_previous ? "&previous=true" : "");
 }
 
-}  // namespace
+class LogReading {
+ public:
+  LogReading(const kube::Client& client, const TellPerson& tell) : client_(client), tell_(tell) {}
 
-PodLogs read_logs(const kube::Client& client, const ClusterView& view) {
-  PodLogs found;
-  std::vector<const api::PodState*> pods = pods_with_logs(view);
-  if (pods.size() > kMostLoggedPods) {
-    found.problems.push_back(cat("without the logs of ", pods.size() - kMostLoggedPods,
-                                 " more pods: it has those of ", kMostLoggedPods));
-    pods.resize(kMostLoggedPods);
-  }
-  std::set<std::string> refused;  // namespaces
-  for (const api::PodState* pod : pods) {
-    for (const api::ContainerSpec& container : pod->container_specs) {
+  void read(const api::PodState& pod) {
+    if (silent_nodes_.contains(pod.node)) {
+      return tell_(cat("without the logs of pod ", pod.meta.name, ": its node ", pod.node,
+                       " has not answered before"));
+    }
+    for (const api::ContainerSpec& container : pod.container_specs) {
       for (const bool is_previous : {false, true}) {
-        if (refused.contains(pod->meta.ns)) continue;
-        auto text = client.read(path_of(*pod, container.name, is_previous));
+        if (refusing_namespaces_.contains(pod.meta.ns)) return;
+        auto text = client_.read(path_of(pod, container.name, is_previous));
         if (text) {
-          found.logs.push_back(
-              {pod->meta.ns, pod->meta.name, container.name, is_previous, *std::move(text)});
-        } else if (text.error().kind == base::ErrorKind::Forbidden) {
-          refused.insert(pod->meta.ns);
-          found.problems.push_back(cat("without logs of namespace ", pod->meta.ns,
-                                       ": you lack the right \"get\" on pods/log there"));
-        } else if (!is_previous) {  // most containers have never started again
-          found.problems.push_back(cat("without the log of pod ", pod->meta.name, ", container ",
-                                       container.name, ": ", text.error().message));
+          logs.push_back(
+              {pod.meta.ns, pod.meta.name, container.name, is_previous, *std::move(text)});
+          continue;
         }
+        tell_failure(pod, container.name, is_previous, text.error());
+        if (text.error().kind != ErrorKind::Unavailable) continue;
+        // Each request would wait for the same kubelet until it times out.
+        if (!pod.node.empty()) silent_nodes_.insert(pod.node);
+        return;
       }
     }
   }
-  return found;
+
+  std::vector<PodLog> logs;
+
+ private:
+  void tell_failure(const api::PodState& pod, const std::string& container, bool is_previous,
+                    const base::Error& error) {
+    if (error.kind == ErrorKind::Forbidden) {
+      refusing_namespaces_.insert(pod.meta.ns);
+      tell_(cat("without logs of namespace ", pod.meta.ns,
+                ": you lack the right \"get\" on pods/log there"));
+    } else if (!is_previous || error.kind == ErrorKind::Unavailable) {
+      // Most containers have never started again.
+      tell_(cat("without the log of pod ", pod.meta.name, ", container ", container, ": ",
+                error.message));
+    }
+  }
+
+  const kube::Client& client_;
+  const TellPerson& tell_;
+  std::set<std::string> refusing_namespaces_, silent_nodes_;
+};
+
+}  // namespace
+
+std::vector<PodLog> read_logs(const kube::Client& client, const ClusterView& view,
+                              const TellPerson& tell) {
+  std::vector<const api::PodState*> pods = pods_with_logs(view);
+  if (pods.size() > kMostLoggedPods) {
+    tell(cat("without the logs of ", pods.size() - kMostLoggedPods, " more pods: it has those of ",
+             kMostLoggedPods));
+    pods.resize(kMostLoggedPods);
+  }
+  if (!pods.empty()) {
+    tell(cat("reading the logs of ", pods.size(), pods.size() == 1 ? " pod" : " pods",
+             "; each node that does not answer takes up to 10 s"));
+  }
+  LogReading reading(client, tell);
+  for (const api::PodState* pod : pods) reading.read(*pod);
+  return std::move(reading.logs);
 }
 
 }  // namespace cdom::plugin

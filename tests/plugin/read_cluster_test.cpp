@@ -8,6 +8,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "compute_domain/controller/definitions.h"
 #include "compute_domain/plugin/check.h"
@@ -19,6 +22,7 @@ namespace cdom::plugin {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
@@ -155,19 +159,57 @@ TEST_F(ReadCluster, NamesTheLogsThatItCannotRead) {
       labels: {app: vault}}, spec: {containers: [{name: c, image: i}]}})");
   const auto view = read();
   ASSERT_TRUE(view) << view.error().message;
-  const auto logs_for = [&](const sandbox::User& user) {
+  const auto told_to = [&](const sandbox::User& user) {
     const auto transport = server_.client(user);
     const kube::Client client(*transport, clock_, "test");
-    return read_logs(client, *view);
+    std::vector<std::string> told;
+    const auto tell = [&](const std::string& sentence) { told.push_back(sentence); };
+    EXPECT_THAT(read_logs(client, *view, tell), SizeIs(0));
+    return told;
   };
-  const PodLogs logs = logs_for(sandbox::admin_user());
-  EXPECT_THAT(logs.logs, SizeIs(0));
-  EXPECT_THAT(logs.problems,
-              ::testing::ElementsAre(AllOf(HasSubstr("without the log of pod agent, container c: "),
-                                           HasSubstr("is waiting to start"))));
-  EXPECT_THAT(logs_for(sandbox::service_account_user("team-a", "nobody")).problems,
-              ::testing::ElementsAre("without logs of namespace compute-domain-nodes: you lack the "
-                                     "right \"get\" on pods/log there"));
+  const auto waits =
+      HasSubstr("reading the logs of 1 pod; each node that does not answer takes up to 10 s");
+  EXPECT_THAT(told_to(sandbox::admin_user()),
+              ElementsAre(waits, AllOf(HasSubstr("without the log of pod agent, container c: "),
+                                       HasSubstr("is waiting to start"))));
+  EXPECT_THAT(told_to(sandbox::service_account_user("team-a", "nobody")),
+              ElementsAre(waits,
+                          "without logs of namespace compute-domain-nodes: you lack the "
+                          "right \"get\" on pods/log there"));
+}
+
+api::PodState operators_pod(const std::string& name, const std::string& node) {
+  api::PodState pod;
+  pod.meta.name = name;
+  pod.meta.ns = Namespaces().nodes;
+  pod.meta.labels = {{"app", "compute-domain-agent"}};
+  pod.node = node;
+  pod.container_specs = {{.name = "a", .image = {}, .claims = {}},
+                         {.name = "b", .image = {}, .claims = {}}};
+  return pod;
+}
+
+// Each such request takes until it times out.
+TEST_F(ReadCluster, AsksANodeThatDoesNotAnswerForOneLogOnly) {
+  ClusterView view;
+  view.pods = {operators_pod("p1", "n1"), operators_pod("p2", "n1"), operators_pod("p3", "n2")};
+  Altered server(server_.client(sandbox::admin_user()),
+                 [](const std::string& target) -> Altered::Answer {
+                   if (target.find("/pods/p3/") != std::string::npos) return answer_of(200, "log");
+                   return base::Error{base::ErrorKind::Unavailable, "timed out"};
+                 });
+  const kube::Client client(server, clock_, "test");
+  std::vector<std::string> told;
+  const auto logs = read_logs(client, view, [&](const std::string& sentence) {
+    told.push_back(sentence + (server.targets.empty() ? " (first)" : ""));
+  });
+  EXPECT_THAT(server.targets, SizeIs(1 + 4));
+  EXPECT_THAT(logs, SizeIs(4));
+  EXPECT_THAT(told,
+              ElementsAre("reading the logs of 3 pods; each node that does not answer takes up "
+                          "to 10 s (first)",
+                          "without the log of pod p1, container a: timed out",
+                          "without the logs of pod p2: its node n1 has not answered before"));
 }
 
 TEST_F(ReadCluster, ReadsDefinitionsThatAreWhatThisReleaseIsMadeFor) {

@@ -227,6 +227,7 @@ check "nothing moves any more" eventually 60 nothing_moves
 
 # The same from a bundle.
 check "bundle" says 0 "wrote $work/b.tar.gz" cd_ bundle "$work/b.tar.gz"
+check "it says what it waits for, on standard error" prints "reading the logs of " eval "cd_ bundle - 2>&1 >/dev/null"
 check "it has no environment, no command" refuses bash -c "tar -xzOf '$work/b.tar.gz' | grep hunter2"
 check "without logs where none are wanted" eval "cd_ bundle --no-logs '$work/short.tar.gz' && ! tar -tzf '$work/short.tar.gz' | grep logs/"
 check "its manifest says of which server it is" prints '"serverVersion": "v' tar -xzOf "$work/b.tar.gz" manifest.json

@@ -1,9 +1,11 @@
 // pod_logs: the last lines that the operator's own pods have logged.
 //
-// Only reads. What cannot be read is named, and the rest is read all the same.
+// Only reads. What cannot be read is named, and the rest is read all the same; only a node that
+// does not answer is not asked again.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,13 +25,12 @@ struct PodLog {
   friend bool operator==(const PodLog&, const PodLog&) = default;
 };
 
-struct PodLogs {
-  std::vector<PodLog> logs;
-  std::vector<std::string> problems;  // sentences
-};
+// Gets sentences for people, at once: what is waited for, and what cannot be read.
+using TellPerson = std::function<void(const std::string&)>;
 
 // Of the controller's pods, then of those on nodes that are not ready, then of others, by name, up
 // to kMostLoggedPods.
-PodLogs read_logs(const kube::Client& client, const ClusterView& view);
+std::vector<PodLog> read_logs(const kube::Client& client, const ClusterView& view,
+                              const TellPerson& tell);
 
 }  // namespace cdom::plugin

@@ -128,10 +128,8 @@ int about_domain(const Call& call, const Make& make) {
   });
 }
 
-void tell_problems(const plugin::PodLogs& logs) {
-  for (const std::string& problem : logs.problems) {
-    std::fprintf(stderr, "%s\n", plugin::printable(problem).c_str());
-  }
+void tell(const std::string& sentence) {
+  std::fprintf(stderr, "%s\n", plugin::printable(sentence).c_str());
 }
 
 int bundle(const Call& call) {
@@ -140,24 +138,22 @@ int bundle(const Call& call) {
   if (is_piped && isatty(STDOUT_FILENO) == 1) {
     return misused(call, "standard output is a terminal: name a file");
   }
-  const auto found = view_of(call.flags, !call.flags.no_logs);
+  const auto found = view_of(call.flags, call.flags.no_logs ? nullptr : plugin::TellPerson(tell));
   if (!found) return fail(found.error().message);
   if (is_piped) {
-    const auto packed = plugin::packed_bundle(found->view, found->logs.logs);
+    const auto packed = plugin::packed_bundle(found->view, found->logs);
     if (!packed) return fail(cat("no bundle is written: ", packed.error().message));
-    tell_problems(found->logs);
     return cli::print(kPluginProgram, *packed);
   }
   std::string time = base::to_rfc3339(found->view.taken);
   std::erase_if(time, [](char c) { return c == ':' || c == '-'; });
   const std::string file =
       call.arguments.empty() ? cat("compute-domain-", time, ".tar.gz") : call.arguments.front();
-  if (const auto done = plugin::write_bundle(found->view, file, found->logs.logs); !done) {
+  if (const auto done = plugin::write_bundle(found->view, file, found->logs); !done) {
     return fail(cat("no bundle is written: ", unwritten(file, done.error())));
   }
   std::printf("wrote %s: look into it before you pass it on; read it with --from %s\n",
               file.c_str(), file.c_str());
-  tell_problems(found->logs);
   return 0;
 }
 

@@ -25,7 +25,8 @@ base::Result<SourcedView> from_bundle(const PluginFlags& flags) {
   return SourcedView{*std::move(view), cat("bundle ", file)};
 }
 
-base::Result<SourcedView> from_cluster(const PluginFlags& flags, bool wants_logs) {
+base::Result<SourcedView> from_cluster(const PluginFlags& flags,
+                                       const plugin::TellPerson& tell_of_logs) {
   auto access =
       kube::find_cluster(flags.kubeconfig, cli::variable, flags.context, kube::ExecUse::Allowed);
   if (!access) return access.error();
@@ -40,8 +41,8 @@ base::Result<SourcedView> from_cluster(const PluginFlags& flags, bool wants_logs
                                     .operators = flags.operator_ns,
                                     .nodes = flags.node_ns},
                                    clock);
-  plugin::PodLogs logs;
-  if (view && wants_logs) logs = plugin::read_logs(client, *view);
+  std::vector<plugin::PodLog> logs;
+  if (view && tell_of_logs) logs = plugin::read_logs(client, *view, tell_of_logs);
   transport->shut_down();
   if (!view) {
     return base::Error{view.error().kind,
@@ -54,8 +55,9 @@ base::Result<SourcedView> from_cluster(const PluginFlags& flags, bool wants_logs
 
 }  // namespace
 
-base::Result<SourcedView> view_of(const PluginFlags& flags, bool wants_logs) {
-  auto found = flags.from.empty() ? from_cluster(flags, wants_logs) : from_bundle(flags);
+base::Result<SourcedView> view_of(const PluginFlags& flags,
+                                  const plugin::TellPerson& tell_of_logs) {
+  auto found = flags.from.empty() ? from_cluster(flags, tell_of_logs) : from_bundle(flags);
   if (found && !flags.ns.empty()) found->view.namespaces.user = flags.ns;
   return found;
 }
