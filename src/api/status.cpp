@@ -115,7 +115,10 @@ base::Error error_of(const Status& status) {
       std::ranges::find(kReasons, std::string_view(status.reason), &ReasonKind::reason);
   const auto kind = known != kReasons.end() ? known->kind : kind_of_code(status.code);
   const auto message = status.message.empty() ? base::cat("HTTP ", status.code) : status.message;
-  return {kind, message, status.retry_after};
+  return {.kind = kind,
+          .message = message,
+          .retry_after = status.retry_after,
+          .is_unauthenticated = status.code == 401 || status.reason == "Unauthorized"};
 }
 
 }  // namespace cdom::api

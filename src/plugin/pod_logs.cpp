@@ -80,8 +80,9 @@ class LogReading {
                     const base::Error& error) {
     if (error.kind == ErrorKind::Forbidden) {
       refusing_namespaces_.insert(pod.meta.ns);
-      tell_(cat("without logs of namespace ", pod.meta.ns,
-                ": you lack the right \"get\" on pods/log there"));
+      tell_(cat("without logs of namespace ", pod.meta.ns, ": ",
+                error.is_unauthenticated ? error.message
+                                         : "you lack the right \"get\" on pods/log there"));
     } else if (!is_previous || error.kind == ErrorKind::Unavailable) {
       // Most containers have never started again.
       tell_(cat("without the log of pod ", pod.meta.name, ", container ", container, ": ",

@@ -25,6 +25,16 @@ std::string right_text(const api::Kind& kind, const char* verb, const std::strin
                               : cat(" in namespace ", ns));
 }
 
+// With the remedy, where the server's word is "Unauthorized".
+Error explained(Error error) {
+  if (error.is_unauthenticated) {
+    error.message +=
+        ": the API server does not take the credentials, which are wrong or have expired: log in "
+        "again, or name other ones with --kubeconfig or --context";
+  }
+  return error;
+}
+
 // Fills one view after the other, until something is wrong.
 class Reading {
  public:
@@ -74,8 +84,8 @@ class Reading {
  private:
   template <class T>
   void fail(const Error& error, const char* verb, const std::string& ns) {
-    error_ = error;
-    if (error.kind != ErrorKind::Forbidden) return;
+    error_ = explained(error);
+    if (error.kind != ErrorKind::Forbidden || error.is_unauthenticated) return;
     error_->message =
         cat("you lack the right ", right_text(api::kind_of<T>(), verb, ns),
             ": ask a platform administrator for it (docs/kubectl-plugin.md, Install); until then "
@@ -101,7 +111,7 @@ base::Result<ClusterView> read_cluster(kube::Client& client, const Namespaces& n
                                        const base::Clock& clock) {
   ClusterView view;
   view.namespaces = namespaces;
-  if (auto discovered = client.discover(); !discovered) return discovered.error();
+  if (auto discovered = client.discover(); !discovered) return explained(discovered.error());
   if (const auto version = client.read("/version")) view.server_version = version_in(*version);
 
   Reading reading(client, view);

@@ -21,6 +21,8 @@ TEST(ErrorOf, FollowsTheCode) {
   EXPECT_EQ(kind_for(415), ErrorKind::Invalid);
   EXPECT_EQ(kind_for(403), ErrorKind::Forbidden);
   EXPECT_EQ(kind_for(401), ErrorKind::Forbidden);
+  EXPECT_TRUE(error_of({401, "", "", std::nullopt}).is_unauthenticated);
+  EXPECT_FALSE(error_of({403, "", "", std::nullopt}).is_unauthenticated);
   for (const int code : {429, 500, 502, 503, 504, 0}) {
     EXPECT_EQ(kind_for(code), ErrorKind::Unavailable) << code;
   }

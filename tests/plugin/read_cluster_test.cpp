@@ -270,6 +270,23 @@ TEST_F(ReadCluster, NamesTheRightThatIsMissing) {
                     HasSubstr("kubectl describe computedomain NAME -n team-a")));
 }
 
+// From the start, or once a token has expired on the way.
+TEST_F(ReadCluster, BlamesTheCredentialsWhereTheServerDoesNotKnowThem) {
+  load_definitions();
+  const std::string body =
+      R"({"kind":"Status","status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401})";
+  for (const char* part : {"", "/nodes"}) {
+    const auto view = read_altered(part, answer_of(401, body));
+    ASSERT_FALSE(view);
+    EXPECT_TRUE(view.error().is_unauthenticated);
+    EXPECT_THAT(view.error().message,
+                ::testing::EndsWith("Unauthorized: the API server does not take the credentials, "
+                                    "which are wrong or have expired: log in again, or name other "
+                                    "ones with --kubeconfig or --context"));
+    EXPECT_THAT(view.error().message, ::testing::Not(HasSubstr("you lack the right")));
+  }
+}
+
 TEST(ReadOldCluster, SaysThatTheServerHasNoDynamicResourceAllocation) {
   const base::ManualClock clock;
   sandbox::ApiServer server(clock,

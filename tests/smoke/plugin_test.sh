@@ -321,6 +321,10 @@ kubectl config set-credentials nobody --token="$(kubectl create token default -n
 kubectl config set-context nobody --cluster="$(kubectl config view -o 'jsonpath={.clusters[0].name}')" --user=nobody >/dev/null
 check "without rights" says 1 'you lack the right "get" on customresourcedefinitions' cd_ check --context nobody
 check "in one line too" is_one_line cd_ why cd late --context nobody
+kubectl config set-credentials guess --token=guess >/dev/null
+kubectl config set-context guess --cluster="$(kubectl config view -o 'jsonpath={.clusters[0].name}')" --user=guess >/dev/null
+check "with a wrong token" says 1 "($KUBECONFIG, context guess): get apigroups: Unauthorized: the API server does not take" \
+  cd_ check --context guess
 kubectl apply -f manifests/base/user-roles.yaml >/dev/null
 # The sandbox reads no protobuf, in which `kubectl create clusterrolebinding` writes.
 bind() { # KIND ROLE-KIND [NAMESPACE]

@@ -20,7 +20,7 @@ enum class ErrorKind {
   Conflict,       // our snapshot is stale; read again and re-plan
   Expired,        // the watch position is too old; list again
   Invalid,        // retrying cannot help until a person changes something
-  Forbidden,      // as Invalid, but RBAC is at fault
+  Forbidden,      // as Invalid, but RBAC is at fault, or the credentials are
   Unavailable,    // try again after a backoff
   Cancelled,      // we are shutting down
 };
@@ -36,6 +36,8 @@ struct Error {
   std::optional<std::chrono::nanoseconds> retry_after = std::nullopt;
   // An API server has answered so. False: nothing has answered, or nothing was asked.
   bool is_answer = false;
+  // The server does not know who asks (401). Forbidden, and no right that somebody gives can help.
+  bool is_unauthenticated = false;
 
   friend bool operator==(const Error&, const Error&) = default;
 };

@@ -45,8 +45,10 @@ base::Result<SourcedView> from_cluster(const PluginFlags& flags,
   if (view && tell_of_logs) logs = plugin::read_logs(client, *view, tell_of_logs);
   transport->shut_down();
   if (!view) {
+    const std::string who =
+        view.error().is_unauthenticated ? cat(" (", access->source, ")") : std::string();
     return base::Error{view.error().kind,
-                       cat("cannot read the cluster at ", server, ": ", view.error().message)};
+                       cat("cannot read the cluster at ", server, who, ": ", view.error().message)};
   }
   const std::string context =
       access->context.empty() ? "" : cat(" (context ", access->context, ")");
