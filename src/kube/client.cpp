@@ -128,12 +128,13 @@ base::Result<void> Client::discover_again(const api::Kind& kind) const {
 base::Result<std::string> Client::served_version(const api::Kind& kind) const {
   const std::string group(kind.group);
   const std::vector<std::string> wanted(kind.versions.begin(), kind.versions.end());
-  const auto body = send({"get", "apigroups", request_of("GET", base::cat("/apis/", group))});
+  const std::string path = base::cat("/apis/", group);
+  const auto body = send({"get", "apigroups", request_of("GET", path)});
   if (!body && body.error().kind != base::ErrorKind::NotFound) return body.error();
   std::vector<std::string> served;
   if (body) {
     auto decoded = api::decode_group_versions(*body);
-    if (!decoded) return decoded.error();
+    if (!decoded) return base::invalid(base::cat("get ", path, ": ", decoded.error().message));
     served = std::move(*decoded);
   }
   const auto best = std::ranges::find_if(wanted, [&](const std::string& version) {
@@ -142,7 +143,9 @@ base::Result<std::string> Client::served_version(const api::Kind& kind) const {
   if (best != wanted.end()) return *best;
   return base::Error{base::ErrorKind::NotFound,
                      base::cat("the API server serves ", group, " in none of the versions ",
-                               base::join(wanted, ", "), ": enable one of them")};
+                               base::join(wanted, ", "), ": enable one of them",
+                               // 404 is what any web server answers.
+                               body ? "" : "; or is this another server than an API server?")};
 }
 
 std::string Client::version_of(const api::Kind& kind) const {

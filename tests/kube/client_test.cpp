@@ -368,6 +368,23 @@ TEST_F(ClientTest, SettlesOnTheFirstVersionThatIsServed) {
   EXPECT_THAT(server.targets(), ElementsAre("GET /apis/resource.k8s.io"));
 }
 
+// As a page for logging in, which has status 200, or a web server's answer to everything.
+TEST_F(ClientTest, AsksWhetherWhatAnswersIsAnApiServer) {
+  for (const char* page : {"<html>Please log in</html>", "{}", "[]"}) {
+    server.script(ok(page));
+    const auto done = client.discover();
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().kind, ErrorKind::Invalid);
+    EXPECT_THAT(done.error().message, testing::StartsWith("get /apis/resource.k8s.io: "));
+    EXPECT_THAT(done.error().message, testing::EndsWith(": is this an API server?"));
+  }
+  server.script(http::Response{404, {}, "not found"});
+  const auto done = client.discover();
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().message, testing::EndsWith("v1beta1: enable one of them; or is this "
+                                                      "another server than an API server?"));
+}
+
 TEST_F(ClientTest, SaysWhichGroupIsNotServed) {
   const auto done = client.discover();
   ASSERT_FALSE(done);

@@ -324,7 +324,7 @@ base::Result<TypeMeta> type_meta_in(std::string_view json) {
 
 base::Result<std::vector<std::string>> decode_group_versions(std::string_view json) {
   const auto document = parse_json(json);
-  if (!document) return document.error();
+  if (!document) return invalid(base::cat(document.error().message, ": is this an API server?"));
   if (text_member(*document, "kind") != "APIGroup") {
     return invalid("kind: must be APIGroup: is this an API server?");
   }
