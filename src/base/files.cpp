@@ -104,7 +104,12 @@ Result<void> replace_users_file(const std::string& path, const std::string& text
   const bool is_link = std::filesystem::is_symlink(path, failed);
   const std::string target = is_link ? std::filesystem::canonical(path, failed).string() : path;
   if (is_link && failed) return invalid(cat("cannot write ", path, ": it is a link to nothing"));
-  if (auto made = make_directories(std::filesystem::path(target).parent_path()); !made) return made;
+  // To make it would hide a slip of the pen.
+  const std::filesystem::path folder = std::filesystem::path(target).parent_path();
+  if (!folder.empty() && !std::filesystem::is_directory(folder, failed)) {
+    return invalid(cat("cannot write ", path, ": there is no folder ", folder.string(),
+                       ": make it, or name another file"));
+  }
   const auto [file, next] = file_beside(target);
   if (!file) return system_error(cat("cannot write ", path));
   const bool is_done = write_all(file.get(), text) &&

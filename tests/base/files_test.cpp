@@ -74,6 +74,19 @@ TEST(Files, OfAPersonTakeThePlaceOfRegularFilesOnly) {
             "cannot write " + dir.at("folder") + ": it is a folder: name a file in it");
 }
 
+TEST(Files, OfAPersonAreWrittenOnlyWhereThereIsAFolder) {
+  const Directory dir;
+  const std::string below = dir.write("page.html", "old") + "/x";
+  for (const std::string& path : {dir.at("typo/x"), below}) {
+    const auto done = replace_users_file(path, "new");
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().message, "cannot write " + path + ": there is no folder " +
+                                        std::filesystem::path(path).parent_path().string() +
+                                        ": make it, or name another file");
+  }
+  EXPECT_FALSE(std::filesystem::exists(dir.at("typo")));
+}
+
 TEST(Files, AFileThatCannotBeWrittenIsNamed) {
   const auto done = replace_file("/proc/nowhere/nodes.cfg", "x");
   ASSERT_FALSE(done);

@@ -17,8 +17,8 @@ Result<void> replace_file(const std::string& path, const std::string& text);
 Result<void> replace_file_durably(const std::string& path, const std::string& text);
 
 // Where a person names the file: a link stays, and what it leads to is replaced; the file keeps its
-// permissions; no other file is touched, whatever is beside it. Invalid for what is no regular
-// file.
+// permissions; no other file is touched, whatever is beside it, and no directory is made. Invalid
+// for what is no regular file.
 Result<void> replace_users_file(const std::string& path, const std::string& text);
 
 // Keeps the inode: the file may be a bind mount, as a pod's /etc/hosts is. One write.
