@@ -16,11 +16,11 @@ const char* remedy(int number) {
     case EDQUOT:
       return "; free some space there";
     case EISDIR:
-      return "; a file belongs there: remove the folder";
+      return "; a file belongs there: remove the folder, or name a file";
     case EROFS:
       return "; mount it writable";
     case EACCES:
-      return "; see the owner and mode of the path, and the pod's security context";
+      return "; see the owner and mode of the path, and in a pod its security context";
     case EMFILE:
       return "; raise this process's limit of open files";
     default:

@@ -8,15 +8,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 
 #include "base/directory.h"
 #include "compute_domain/base/descriptor.h"
 #include "compute_domain/base/file_lock.h"
+#include "compute_domain/base/system_error.h"
 
 namespace cdom::base {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 TEST(Files, AreReplacedByRename) {
@@ -91,6 +94,14 @@ TEST(Files, AFileThatCannotBeWrittenIsNamed) {
   const auto done = replace_file("/proc/nowhere/nodes.cfg", "x");
   ASSERT_FALSE(done);
   EXPECT_THAT(done.error().message, HasSubstr("/proc/nowhere"));
+}
+
+// Who reads it may be a person before a laptop, or the log of a pod.
+TEST(Files, AnErrorSaysWhatToDoWhereverItIsRead) {
+  EXPECT_THAT(read_file(Directory().at()).error().message,
+              HasSubstr("; a file belongs there: remove the folder, or name a file"));
+  EXPECT_THAT(system_error("cannot read x", EACCES).message,
+              EndsWith("; see the owner and mode of the path, and in a pod its security context"));
 }
 
 // A limit on the size of files stands for a full disk: a part can be written.
