@@ -160,13 +160,15 @@ std::optional<base::Error> add_entries(const Json& document, const char* list, c
   return std::nullopt;
 }
 
-std::optional<base::Error> add_file(const std::string& file, Entries& entries) {
+// False: it is empty.
+base::Result<bool> add_file(const std::string& file, Entries& entries) {
   std::ifstream in(file);
   std::stringstream text;
   text << in.rdbuf();
   if (!in) return invalid(base::cat(file, ": cannot be read: check its permissions"));
   const auto documents = api::objects_in_yaml(text.str(), file);
   if (!documents) return documents.error();
+  if (documents->empty()) return false;
   if (documents->size() != 1) {
     return invalid(base::cat(file, ": not a kubeconfig: it has ", documents->size(),
                              " documents instead of one"));
@@ -174,17 +176,17 @@ std::optional<base::Error> add_file(const std::string& file, Entries& entries) {
   const Json document = Json::parse(documents->front(), nullptr, false);
   if (!document.is_object()) return invalid(base::cat(file, ": not a kubeconfig"));
   if (auto error = add_entries(document, "clusters", "cluster", file, entries.clusters)) {
-    return error;
+    return *error;
   }
-  if (auto error = add_entries(document, "users", "user", file, entries.users)) return error;
+  if (auto error = add_entries(document, "users", "user", file, entries.users)) return *error;
   if (auto error = add_entries(document, "contexts", "context", file, entries.contexts)) {
-    return error;
+    return *error;
   }
   const auto current = document.find("current-context");
   if (entries.current_context.empty() && current != document.end() && current->is_string()) {
     entries.current_context = current->get<std::string>();
   }
-  return std::nullopt;
+  return true;
 }
 
 base::Result<Entries> read_files(const std::string& files) {
@@ -195,13 +197,17 @@ base::Result<Entries> read_files(const std::string& files) {
     std::error_code ignored;
     // kubectl passes over the missing ones in silence.
     if (file.empty() || !std::filesystem::exists(file, ignored)) continue;
-    // And over empty ones, as `touch` makes them.
-    if (std::filesystem::is_empty(file, ignored)) {
-      empty = file;
-      continue;
+    if (std::filesystem::is_directory(file, ignored)) {
+      return invalid(base::cat(file, ": not a kubeconfig: it is a folder: name a file in it"));
     }
-    if (auto error = add_file(file, entries)) return *error;
-    ++read;
+    const auto added = add_file(file, entries);
+    if (!added) return added.error();
+    // And over empty ones, as `touch` makes them, and /dev/null.
+    if (*added) {
+      ++read;
+    } else {
+      empty = file;
+    }
   }
   if (read == 0 && !empty.empty()) {
     return invalid(base::cat(empty, ": not a kubeconfig: it is empty"));

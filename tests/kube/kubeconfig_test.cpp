@@ -84,9 +84,24 @@ TEST_F(KubeconfigTest, TheFirstFileThatDefinesANameWins) {
 }
 
 TEST_F(KubeconfigTest, PassesOverAnEmptyFileAmongOthers) {
-  const auto access = load_kubeconfig(write("empty", "") + ":" + config(kServer, ""));
-  ASSERT_TRUE(access) << access.error().message;
-  EXPECT_EQ(access->ns, "team");
+  for (const std::string& empty :
+       {write("empty", ""), write("blank", "# none yet\n\n"), std::string("/dev/null")}) {
+    const auto access = load_kubeconfig(empty + ":" + config(kServer, ""));
+    ASSERT_TRUE(access) << access.error().message;
+    EXPECT_EQ(access->ns, "team");
+  }
+}
+
+TEST_F(KubeconfigTest, SaysWhatIsThereInPlaceOfAKubeconfig) {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"/dev/null", "it is empty"},
+      {write("empty", ""), "it is empty"},
+      {directory.string(), "it is a folder: name a file in it"}};
+  for (const auto& [file, what] : cases) {
+    const auto access = load_kubeconfig(file);
+    ASSERT_FALSE(access);
+    EXPECT_EQ(access.error().message, base::cat(file, ": not a kubeconfig: ", what));
+  }
 }
 
 TEST_F(KubeconfigTest, AContextWithoutUserIsAnonymous) {
