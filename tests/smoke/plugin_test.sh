@@ -249,6 +249,7 @@ check "the page of one domain" says 0 "wrote $work/page.html" cd_ matrix two-nod
 check "takes the place of the file" prints "<h1>ComputeDomain default/two-nodes</h1>" cat "$work/page.html"
 check "and leaves nothing beside it" test "$(echo "$work"/page.html*)" = "$work/page.html"
 check "a page needs a name" says 2 "html" cd_ topology --html ""
+check "so does a bundle" says 2 'bundle: "" is not the name of a file' cd_ bundle ""
 check "a bundle's, on standard output" prints "<!doctype html>" cd_ timeline two-nodes --html - --from "$work/b.tar.gz"
 live() { curl --silent --max-time 20 "http://$(sed -n 's/.* page=\([^ ]*\).*/\1/p' "$work/controller.log" | tail -1)$1"; }
 check "the controller shows it too" prints "<title>ComputeDomains" live /debug/page

@@ -134,6 +134,9 @@ void tell(const std::string& sentence) {
 
 int bundle(const Call& call) {
   if (call.arguments.size() > 1) return misused(call, "name one file");
+  if (!call.arguments.empty() && call.arguments.front().empty()) {
+    return misused(call, "\"\" is not the name of a file");
+  }
   const bool is_piped = !call.arguments.empty() && call.arguments.front() == "-";
   if (is_piped && isatty(STDOUT_FILENO) == 1) {
     return misused(call, "standard output is a terminal: name a file");
