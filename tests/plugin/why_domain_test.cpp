@@ -79,7 +79,9 @@ TEST(WhyDomain, WaitsForItsPodsWhileItIsDeleted) {
   view.domains.front().meta.deletion_time = kNow - std::chrono::seconds(5);
   const WhyReport report = why_train(view);
   EXPECT_EQ(stop_of(report), "ComputeDomain") << text_of(report);
-  EXPECT_THAT(report.remedy, HasSubstr("pods pod-c1, pod-c2 end"));
+  EXPECT_THAT(report.remedy, HasSubstr("pods pod-c1, pod-c2 end, or delete them;"));
+  view.pods.pop_back();
+  EXPECT_THAT(why_train(view).remedy, HasSubstr("pod pod-c1 end, or delete it;"));
 }
 
 TEST(WhyDomain, NamesTheDomainsThereAreForOneThatIsNot) {

@@ -176,8 +176,9 @@ bool domain_lives(const Scene& scene, const DomainFacts& domain) {
               ? ""
               : cat(" while ", pods_text(pods), pods.size() == 1 ? " uses" : " use", " it"),
           waits, ". Pods that run keep their memory until they end; new ones do not start"),
-      cat(pods.empty() ? "wait until it is gone"
-                       : cat("let ", pods_text(pods), " end, or delete them"),
+      cat(pods.empty()
+              ? "wait until it is gone"
+              : cat("let ", pods_text(pods), " end, or delete ", pods.size() == 1 ? "it" : "them"),
           "; if the job is still needed, create the ComputeDomain again, and then its pods"));
 }
 
