@@ -60,6 +60,45 @@ TEST(WritesOfALargeClique, AreFewAndOfSmallObjects) {
   EXPECT_LE(api::encode(rig->domains().front(), "v1beta1").size(), 20'000U);
 }
 
+// Kubelet tries again for as long as its pod is there.
+TEST(WritesOfARefusedClaim, AreMadeOnce) {
+  Rig rig({});
+  rig.apply(R"(
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: lost, namespace: default}
+spec:
+  devices:
+    requests:
+    - name: channel
+      exactly: {deviceClassName: compute-domain-default-channel.nvidia.com}
+    config:
+    - requests: [channel]
+      opaque:
+        driver: compute-domain.nvidia.com
+        parameters:
+          apiVersion: resource.nvidia.com/v1beta1
+          kind: ComputeDomainChannelConfig
+          domainID: 00000000-0000-4000-8000-000000000001
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: lost, namespace: default}
+spec:
+  containers:
+  - {name: worker, image: busybox, resources: {claims: [{name: channel}]}}
+  resourceClaims: [{name: channel, resourceClaimName: lost}]
+)");
+  rig.run_for(5min);
+  const auto reports = rig.kubectl().list_all<api::ComputeDomainNode>();
+  ASSERT_TRUE(std::ranges::any_of(*reports, [](const api::ComputeDomainNode& report) {
+    return !report.status.pending_claims.empty();
+  }));
+  rig.requests().clear();
+  rig.run_for(10min);
+  EXPECT_EQ(rig.requests().summary(is_of_operator_but_lease), "");
+}
+
 INSTANTIATE_TEST_SUITE_P(Seed, Writes, ::testing::Range<std::uint64_t>(1, 9));
 
 }  // namespace

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 
 #include "compute_domain/core/node_plan.h"
@@ -17,6 +18,7 @@ struct NodeDraft {
   // The clique of the report as it is, where the fabric says none and that is not believed.
   std::string doubted_clique;
   NodePlan plan;
+  std::set<std::string> asking;  // UIDs of the claims that wait for no more than an answer
   // The plan ends the daemon: what the world says of it does not hold afterwards.
   bool stops_daemon = false;
 

@@ -270,6 +270,26 @@ TEST(NodePending, TellsWhatKubeletIsTold) {
   EXPECT_THAT(scene.report().pending_claims, IsEmpty());
 }
 
+// Kubelet tries again each 90 s, for as long as the pod is there.
+TEST(NodePending, KeepsARefusalWhileTheClaimIsLookedAtAgain) {
+  NodeScene scene;
+  scene.settle().prepare("a").settle().advance(seconds(5)).settle();
+  const std::string refusal = scene.error("a");
+  ASSERT_THAT(refusal, HasSubstr("there is no ComputeDomain with UID train-uid"));
+  scene.world.refused["a-uid"] = refusal;  // as the agent remembers
+  scene.settle();
+  ASSERT_THAT(scene.report().pending_claims, SizeIs(1));
+  EXPECT_EQ(scene.report().pending_claims[0].message, refusal);
+
+  const int writes = scene.report_writes;
+  for (int time = 0; time < 3; ++time) {
+    scene.advance(seconds(85)).prepare("a").settle();
+    for (int i = 0; i < 5; ++i) scene.advance(seconds(1)).settle();
+    EXPECT_EQ(scene.error("a"), refusal);
+  }
+  EXPECT_EQ(scene.report_writes, writes);
+}
+
 TEST(NodePending, NamesNoClaimOfAnotherNamespace) {
   NodeScene scene = serving(1);
   scene.world.checkpoint.claims.at("a-uid").claim.ns = "team-b";

@@ -14,7 +14,9 @@ std::vector<api::PendingClaim> pending_claims(NodeDraft& draft) {
     if (wait == draft.plan.waits.end()) continue;
     const base::Duration due = wanted.since + world.times.pending_notice;
     if (world.elapsed >= due) {
-      reasons[uid] = wait->second;
+      // Only an answer tells more than the refusal, which may well come again.
+      if (!draft.asking.contains(uid)) reasons.erase(uid);
+      reasons.try_emplace(uid, wait->second);
     } else {
       draft.look_again_at(due);
     }

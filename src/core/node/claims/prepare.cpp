@@ -46,6 +46,7 @@ std::optional<ClaimReading> fresh_reading(NodeDraft& draft, const WantedClaim& w
   const auto it = draft.world.readings.find(wanted.claim.uid);
   if (it == draft.world.readings.end() || it->second.asked < wanted.since) {
     draft.add(LookUpClaim{wanted.claim});
+    draft.asking.insert(wanted.claim.uid);
     wait_or_give_up(draft, wanted, cat(named(wanted.claim), " is being read"));
     return std::nullopt;
   }
@@ -68,12 +69,14 @@ void wait_for_admission(NodeDraft& draft, const WantedClaim& wanted, const Claim
   const base::Duration patience_ends = wanted.since + world.times.admission_patience;
   if (world.elapsed < patience_ends) {
     draft.look_again_at(patience_ends);
+    draft.asking.insert(wanted.claim.uid);
     return draft.wait(wanted.claim.uid,
                       cat("no node list admits ", named(wanted.claim), " on this node yet"));
   }
   const auto it = world.domains.find(wanted.claim.ns);
   if (it == world.domains.end() || it->second.asked < patience_ends) {
     draft.add(LookUpDomains{wanted.claim.ns});
+    draft.asking.insert(wanted.claim.uid);
     return draft.wait(wanted.claim.uid,
                       cat("no node list admits ", named(wanted.claim), "; asking why"));
   }
