@@ -444,4 +444,14 @@ base::Result<ClusterAccess> find_cluster(const std::string& flag, const Environm
   return load_kubeconfig(environment("HOME") + "/.kube/config", context, use);
 }
 
+base::Error with_credentials_remedy(base::Error error) {
+  if (error.is_unauthenticated) {
+    error.message +=
+        ": the API server does not take the credentials, which are of another cluster or have "
+        "expired: see that the program's ServiceAccount exists, or correct the file of "
+        "--kubeconfig";
+  }
+  return error;
+}
+
 }  // namespace cdom::kube

@@ -33,12 +33,20 @@ class Wire : public http::Client {
  public:
   explicit Wire(std::unique_ptr<http::Client> client) : client_(std::move(client)) {}
   bool is_cut = false;
+  bool is_unknown = false;  // its credentials say nothing to the server
   int writes = 0;
   std::function<void()> meanwhile;  // what else happens while a request is under way
 
   base::Result<http::Response> send(const http::Request& request) override {
     if (meanwhile) meanwhile();
     if (is_cut) return base::Error{base::ErrorKind::Unavailable, "connection refused"};
+    if (is_unknown) {
+      return http::Response{
+          .status = 401,
+          .headers = {},
+          .body =
+              R"({"kind":"Status","code":401,"reason":"Unauthorized","message":"Unauthorized"})"};
+    }
     if (request.method != "GET") ++writes;
     return client_->send(request);
   }

@@ -148,6 +148,14 @@ TEST_F(WatchHealth, AKindThatIsNotServedForAMinuteEndsTheController) {
   EXPECT_EQ(done.error().kind, ErrorKind::NotFound);
 }
 
+TEST_F(WatchHealth, CredentialsThatAreRefusedAskForNoRoles) {
+  server_.refuse("/api", 401);
+  const auto done = controller_.run({});
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().message, AllOf(HasSubstr("the API server does not take the credentials"),
+                                          HasSubstr("then start again"), Not(HasSubstr("roles"))));
+}
+
 TEST_F(WatchHealth, EveryThreadHasAPulse) {
   const base::SystemClock clock;
   base::ManualClock time_of_threads;

@@ -48,4 +48,7 @@ base::Result<ClusterAccess> find_cluster(const std::string& flag, const Environm
                                          const std::string& context = {},
                                          ExecUse use = ExecUse::Refused);
 
+// With the remedy where the server does not know who asks; of a program of the cluster's own.
+base::Error with_credentials_remedy(base::Error error);
+
 }  // namespace cdom::kube

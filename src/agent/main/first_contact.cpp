@@ -2,6 +2,7 @@
 
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
+#include "compute_domain/kube/kubeconfig.h"
 
 namespace cdom::program {
 
@@ -13,6 +14,7 @@ using base::ErrorKind;
 using base::Result;
 
 Error explained(const Error& error, const std::string& what_is_absent) {
+  if (error.is_unauthenticated) return kube::with_credentials_remedy(error);
   if (error.kind == ErrorKind::Forbidden) {
     return {ErrorKind::Forbidden,
             cat("a permission is missing: ", error.message,
@@ -36,7 +38,9 @@ Result<void> may_list(const kube::Client& client, const kube::Selection& of,
 
 Result<api::Node> first_contact(kube::Client& client, const std::string& node,
                                 const std::string& operator_namespace) {
-  if (const auto done = client.discover(); !done) return done.error();
+  if (const auto done = client.discover(); !done) {
+    return kube::with_credentials_remedy(done.error());
+  }
   auto found = client.get<api::Node>({"", node});
   if (!found) {
     return explained(found.error(), cat("--node-name: the cluster has no Node \"", node, "\""));

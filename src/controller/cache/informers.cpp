@@ -4,6 +4,7 @@
 
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
+#include "compute_domain/kube/kubeconfig.h"
 
 namespace cdom::controller {
 
@@ -32,6 +33,7 @@ std::optional<Error> missing(const Watch& watch) {
                      ": install the CustomResourceDefinitions of crds/ (and enable "
                      "resource.k8s.io on the API server)")};
   }
+  if (trouble->error.is_unauthenticated) return kube::with_credentials_remedy(trouble->error);
   if (trouble->error.kind == ErrorKind::Forbidden) {
     return Error{ErrorKind::Forbidden,
                  cat(trouble->error.message, ": apply the roles of manifests/")};

@@ -46,7 +46,10 @@ base::Result<void> meet(kube::Client& client, const std::string& server,
                         const std::stop_token& leave) {
   while (!leave.stop_requested()) {
     auto discovered = client.discover();
-    if (discovered || discovered.error().kind != base::ErrorKind::Unavailable) return discovered;
+    if (discovered) return discovered;
+    if (discovered.error().kind != base::ErrorKind::Unavailable) {
+      return kube::with_credentials_remedy(discovered.error());
+    }
     base::log_warning("the API server does not answer; trying again",
                       {{"server", server}, {"error", discovered.error().message}});
     std::this_thread::sleep_for(std::chrono::seconds(1));

@@ -9,6 +9,7 @@ using agent::kNamespace;
 using agent::kNode;
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(FirstContact, FindsTheNode) {
   agent::Rig rig;
@@ -44,6 +45,23 @@ TEST(FirstContact, SaysThatTheCrdsAreMissing) {
   const auto node = first_contact(client, kNode, kNamespace);
   ASSERT_FALSE(node);
   EXPECT_THAT(node.error().message, HasSubstr("apply the CRDs"));
+}
+
+TEST(FirstContact, AsksForNoRightWhereTheCredentialsAreRefused) {
+  agent::Rig rig;
+  const auto refused = [&rig] {
+    rig.wire.is_unknown = true;
+    const auto node = first_contact(rig.client, kNode, kNamespace);
+    EXPECT_FALSE(node);
+    return node ? "" : node.error().message;
+  };
+  const auto is_explained = AllOf(HasSubstr("Unauthorized: the API server does not take the "
+                                            "credentials"),
+                                  Not(HasSubstr("permission")));
+  EXPECT_THAT(refused(), is_explained);
+  rig.wire.is_unknown = false;
+  ASSERT_TRUE(first_contact(rig.client, kNode, kNamespace)) << "knows the versions now";
+  EXPECT_THAT(refused(), is_explained);
 }
 
 TEST(FirstContact, IsUnavailableWhileTheServerIsAway) {
