@@ -1,6 +1,7 @@
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/reconcile.h"
+#include "compute_domain/core/reservations.h"
 
 namespace cdom::core {
 
@@ -47,7 +48,9 @@ Plan reconcile_label(const LabelWorld& world) {
     if (!mark) return {};
     return {.actions = {UnmarkNode{node}}, .look_again = {}};
   }
-  const auto wanted = world.clique == "" ? std::nullopt : world.clique;
+  // What an agent publishes need not be a label's value, and the write would be refused for ever.
+  const bool is_name = world.clique && is_clique_name(*world.clique);
+  const auto wanted = is_name ? world.clique : std::nullopt;
   if (label == wanted && mark == wanted) return {};
   return {.actions = {LabelNode{node, wanted}}, .look_again = {}};
 }

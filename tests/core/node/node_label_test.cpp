@@ -44,6 +44,14 @@ TEST(ReconcileLabel, RemovesTheLabelWithTheCliqueOrTheSlice) {
   }
 }
 
+TEST(ReconcileLabel, TakesNoCliqueThatNoLabelCanHave) {
+  for (const std::string& clique : {std::string("a clique"), std::string(64, 'u')}) {
+    EXPECT_THAT(reconcile_label(labelled("", "", clique)).actions, IsEmpty());
+    const LabelWorld world = labelled("u.1", "u.1", clique);
+    EXPECT_THAT(reconcile_label(world).actions, labels(world, std::nullopt));
+  }
+}
+
 TEST(ReconcileLabel, LeavesALabelThatSomebodyElseHasWritten) {
   EXPECT_THAT(reconcile_label(labelled("u.1", "", "u.1")).actions, IsEmpty());
   EXPECT_THAT(reconcile_label(labelled("u.1", "", "u.2")).actions, IsEmpty());
