@@ -485,5 +485,71 @@ TEST_F(CliqueBelief, ANodeThatNeverHadADomainHoldsItsDeletionByNoChannelThatItMa
   EXPECT_THAT(sentences(plan), ::testing::Contains(HasSubstr("inalizer")));
   EXPECT_THAT(condition_in(plan, "Ready").message, ::testing::Not(HasSubstr("n2")));
 }
+
+// The node says that it serves nothing and is of another clique, and all is written that follows.
+void say_clique(World& world, const std::string& node, const std::string& clique) {
+  auto& said = world.nodes.at(node).report->status;
+  said.groups.clear();
+  said.clique = clique;
+  world.now += std::chrono::milliseconds(100);
+  for (const ImexGroupKey& key : groups_of(world.view, world.nodes, world.lists)) {
+    write_list(world, key.clique);
+  }
+  apply_status(world, reconcile(world));
+}
+
+// By a stolen token: each node list is a ConfigMap that all agents watch, and stays.
+TEST(Belief, ANodeThatSaysAnotherCliqueEachTimeMakesNoNodeListEachTime) {
+  World world = settled_world(2);
+  for (int i = 0; i < 200; ++i) say_clique(world, "n1", base::cat("made-up.", i));
+  EXPECT_THAT(world.lists, SizeIs(kMostCliquesOfNode));
+
+  const MemberView liar = judged(world).at(0);
+  EXPECT_EQ(liar.state, MemberState("TooManyCliques"));
+  EXPECT_THAT(liar.detail, HasSubstr("delete the ComputeDomain and create it again"));
+  // At rest, also when it says another one again.
+  world.nodes.at("n1").report->status.clique = "made-up.200";
+  for (const ImexGroupKey& key : groups_of(world.view, world.nodes, world.lists)) {
+    EXPECT_THAT(write_list(world, key.clique).actions, IsEmpty());
+  }
+  EXPECT_THAT(reconcile(world).actions, IsEmpty());
+}
+
+TEST(Belief, CliquesThatANodeMakesUpKeepNoOtherNodeFromItsOwn) {
+  World world = settled_world(2);
+  const api::NodeListEntry before = *find_entry(list_in(world), "n2");
+  for (int i = 0; i < 20; ++i) say_clique(world, "n1", base::cat("made-up.", i));
+  EXPECT_EQ(*find_entry(list_in(world), "n2"), before);
+  say_clique(world, "n2", kOtherClique);
+  EXPECT_TRUE(find_entry(list_in(world, kOtherClique), "n2")->member);
+}
+
+TEST(Belief, TheListOfNodesWithoutAFabricIsNoneOfTheCliquesOfANode) {
+  World world = settled_world(2);
+  for (std::size_t i = 2; i < kMostCliquesOfNode; ++i) {
+    say_clique(world, "n1", base::cat("made-up.", i));
+  }
+  say_clique(world, "n1", "");
+  ASSERT_THAT(world.lists, SizeIs(kMostCliquesOfNode));
+  EXPECT_THAT(list_in(world, "").entries, SizeIs(1));
+  say_clique(world, "n1", kOtherClique);
+  ASSERT_THAT(world.lists, SizeIs(kMostCliquesOfNode + 1));
+  EXPECT_TRUE(find_entry(list_in(world, kOtherClique), "n1")->member);
+  say_clique(world, "n1", "");
+  EXPECT_THAT(list_in(world, "").entries, SizeIs(1));
+}
+
+TEST(Belief, ANodeThatReportedTooManyCliquesIsAMemberAgainWhereItHasASlot) {
+  World world = settled_world(2);
+  const std::int64_t slot = find_entry(list_in(world), "n1")->slot;
+  for (int i = 0; i < 20; ++i) say_clique(world, "n1", base::cat("made-up.", i));
+  ASSERT_FALSE(find_entry(list_in(world), "n1")->member);
+  say_clique(world, "n1", kClique);
+  const api::NodeListEntry* entry = find_entry(list_in(world), "n1");
+  EXPECT_TRUE(entry->member);
+  EXPECT_EQ(entry->slot, slot);
+  EXPECT_THAT(entry->admits, SizeIs(1));
+}
+
 }  // namespace
 }  // namespace cdom::core

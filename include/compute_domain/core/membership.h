@@ -5,6 +5,7 @@
 // that know where membership comes from. Pure.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <set>
@@ -69,12 +70,17 @@ Standing standing_of(const api::ResourceClaim& claim, const DomainView& view);
 // reserved for a pod whose node is not known.
 bool waits_for_nodes(const api::ResourceClaim& claim, const DomainView& view);
 
+// In how many cliques a node can get a slot of one domain. Each makes a node list that stays for as
+// long as the domain; so whatever its nodes report, a domain has at most as many for each of them.
+inline constexpr std::size_t kMostCliquesOfNode = 8;
+
 // A node of the domain with the claims that put it there, by UID.
 struct Membership {
   std::string node;
-  std::optional<std::string> clique;  // nullopt: not reported yet
+  std::optional<std::string> clique;  // nullopt: not reported yet, or one too many
   api::Isolation isolation = api::Isolation::Domain;
-  bool counted = false;  // some claim of it is reserved
+  bool counted = false;           // some claim of it is reserved
+  bool reports_too_many = false;  // it has slots in kMostCliquesOfNode, and reports another clique
   std::vector<std::string> claims;
 
   friend bool operator==(const Membership&, const Membership&) = default;

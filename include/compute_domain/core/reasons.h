@@ -99,6 +99,11 @@ inline constexpr ReasonRow kRows[] = {
     {"CliqueNotConfirmed", Member, "Ready", Fault, Warning,
      "nobody but the node's own agent says that it is in the clique",
      "confirm it with the command in the message", AtNodeList},
+    {"TooManyCliques", Member, "Ready", Fault, Warning,
+     "the node has reported too many cliques for one domain",
+     "if its GPUs were repartitioned so often, delete the ComputeDomain and create it again; "
+     "else find out who writes its ComputeDomainNode",
+     AtNodeList},
     {"MixedIsolation", Member, "Ready", Fault, Warning,
      "the node isolates by domain and others of its clique by channel, so they share no memory",
      "delete the pods on it, so that they are created again", AtNodeList},

@@ -8,6 +8,7 @@
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/channels.h"
+#include "compute_domain/core/membership.h"
 #include "compute_domain/core/node_lists.h"
 #include "compute_domain/core/node_world.h"
 #include "compute_domain/core/reconcile.h"
@@ -197,6 +198,15 @@ std::string unconfirmed_clique(const Evidence& evidence, const Membership& membe
 Verdict verdict_on(const Evidence& evidence, const Membership& membership, const World& world) {
   if (Verdict node = verdict_on_node(evidence, membership.node, world); node.state != "Ready") {
     return node;
+  }
+  if (membership.reports_too_many) {
+    // The clique is left out: the message stays when the node says another one again.
+    return {
+        "TooManyCliques",
+        cat("it has slots in ", kMostCliquesOfNode,
+            " cliques of the domain and reports yet another one; if its GPUs were repartitioned so "
+            "often, delete the ComputeDomain and create it again, else find out who writes its "
+            "ComputeDomainNode")};
   }
   if (!membership.clique) {
     const auto& report = evidence.view->report;

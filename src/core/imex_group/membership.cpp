@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 
 #include "compute_domain/api/channel_config.h"
 #include "compute_domain/api/domain_config.h"
@@ -100,22 +101,34 @@ void find_group_given(Membership& member, const DomainView& view,
   }
 }
 
+// Whether the member would get a slot in one clique more than a node can have of a domain. Its
+// slots in other cliques stay in their lists, so these are counted whatever the node says now.
+// Without a fabric there are no slots, and one list for all.
+bool is_one_too_many(const Membership& member, const std::vector<std::string_view>& has_slots_in) {
+  if (member.isolation == api::Isolation::Channel || member.clique->empty()) return false;
+  return has_slots_in.size() >= kMostCliquesOfNode &&
+         std::ranges::find(has_slots_in, *member.clique) == has_slots_in.end();
+}
+
 // A node stays in the group that it serves. Else the group is that of its own report; until it has
 // reported, the one that was given to it before: nobody else can tell its clique and isolation.
 void find_group_of(Membership& member, const DomainView& view, const NodeViews& nodes,
                    const std::vector<StoredList>& lists) {
   const auto it = nodes.find(member.node);
   const NodeView* known = it == nodes.end() ? nullptr : &it->second;
+  std::vector<std::string_view> has_slots_in;
   for (const StoredList& stored : lists) {
     if (!stored.list) continue;
     const api::NodeListEntry* entry = find_entry(*stored.list, member.node);
     if (entry == nullptr) continue;
     const bool of_clique = is_of_clique(stored.meta);
+    const std::string& clique = stored.list->clique;
+    if (!of_clique && !clique.empty()) has_slots_in.emplace_back(clique);
     const bool is_in =
         of_clique ? admits_any(*entry, member.claims)
                   : known != nullptr && known->report && serves(*known->report, stored.list->group);
     if (!is_in) continue;
-    member.clique = stored.list->clique;
+    member.clique = clique;
     member.isolation = of_clique ? api::Isolation::Channel : api::Isolation::Domain;
     return;
   }
@@ -123,7 +136,12 @@ void find_group_of(Membership& member, const DomainView& view, const NodeViews& 
     member.clique = api::clique_of(known->report->status);
     if (member.clique) member.isolation = known->report->status.isolation;
   }
-  if (!member.clique) find_group_given(member, view, lists);
+  if (!member.clique) {
+    find_group_given(member, view, lists);
+  } else if (is_one_too_many(member, has_slots_in)) {
+    member.clique.reset();
+    member.reports_too_many = true;
+  }
 }
 
 }  // namespace
