@@ -12,6 +12,7 @@
 #include "compute_domain/core/reconcile.h"
 #include "compute_domain/kube/store.h"
 #include "proofs.h"
+#include "roll_call.h"
 
 namespace cdom::controller {
 
@@ -52,9 +53,9 @@ std::uint64_t& newest_of_kind(Written& written) {
 class Run : public Proofs {
  public:
   Run(const kube::Client& client, kube::EventRecorder& events, Memory& memory, Workloads& workloads,
-      const base::Clock& clock, base::Registry* metrics, std::optional<ListedDomains>& domains,
-      Applied& applied)
-      : Proofs(client, memory, clock, domains),
+      const base::Clock& clock, base::Registry* metrics, RollCall& roll_call,
+      std::optional<ListedDomains>& domains, Applied& applied)
+      : Proofs(client, memory, clock, roll_call, domains),
         client_(client),
         events_(events),
         memory_(memory),
@@ -454,10 +455,13 @@ Apply::Apply(const kube::Client& client, kube::EventRecorder& events, Memory& me
       memory_(memory),
       workloads_(workloads),
       clock_(clock),
-      metrics_(metrics) {
+      metrics_(metrics),
+      roll_call_(std::make_unique<RollCall>(clock)) {
   // Who asks for a rate sees the first formation only if there was a 0 before.
   if (metrics_ != nullptr) formation_seconds(*metrics_);
 }
+
+Apply::~Apply() = default;
 
 Applied Apply::operator()(const core::Plan& plan) const {
   std::optional<ListedDomains> domains;
@@ -466,7 +470,7 @@ Applied Apply::operator()(const core::Plan& plan) const {
 
 Applied Apply::operator()(const core::Plan& plan, std::optional<ListedDomains>& domains) const {
   Applied applied;
-  Run run(client_, events_, memory_, workloads_, clock_, metrics_, domains, applied);
+  Run run(client_, events_, memory_, workloads_, clock_, metrics_, *roll_call_, domains, applied);
   for (const core::Action& action : plan.actions) {
     applied.result = std::visit(run, action);
     if (!applied.result) {

@@ -146,24 +146,20 @@ Result<void> Proofs::operator()(const core::EnsureNodeListsAbsent& action) {
 }
 
 Result<void> Proofs::operator()(const core::EnsureDomainGone& action) {
+  Result<void> gone = action.may_wait
+                          ? roll_call_.absence_of(action.uid, [this] { return domains_now(); })
+                          : absence_among_listed(action.uid);
+  if (gone) memory_.forget_domain(action.uid);
+  return gone;
+}
+
+Result<void> Proofs::absence_among_listed(const std::string& uid) {
   if (!domains_) {
     auto listed = domains_now();
     if (!listed) return listed.error();
     domains_ = *std::move(listed);
   }
-  const auto is_it = [&](const api::Unreadable& object) {
-    return object.uid.empty() || object.uid == action.uid;
-  };
-  const auto& unreadable = domains_->unreadable;
-  if (const auto it = std::ranges::find_if(unreadable, is_it); it != unreadable.end()) {
-    return base::invalid(it->problem);
-  }
-  if (const auto it = domains_->by_uid.find(action.uid); it != domains_->by_uid.end()) {
-    return Error{ErrorKind::Conflict, cat("ComputeDomain ", api::to_string(it->second),
-                                          " exists and is not in the cache yet")};
-  }
-  memory_.forget_domain(action.uid);
-  return {};
+  return absence_in(*domains_, uid);
 }
 
 Result<ListedDomains> Proofs::domains_now() const {

@@ -14,6 +14,7 @@
 #include "compute_domain/core/plan.h"
 #include "compute_domain/core/world.h"
 #include "compute_domain/kube/client.h"
+#include "roll_call.h"
 
 namespace cdom::controller {
 
@@ -30,9 +31,9 @@ base::Result<void> unless_gone(const base::Result<T>& done) {
 
 class Proofs {
  public:
-  Proofs(const kube::Client& client, Memory& memory, const base::Clock& clock,
+  Proofs(const kube::Client& client, Memory& memory, const base::Clock& clock, RollCall& roll_call,
          std::optional<ListedDomains>& domains)
-      : client_(client), memory_(memory), clock_(clock), domains_(domains) {}
+      : client_(client), memory_(memory), clock_(clock), roll_call_(roll_call), domains_(domains) {}
 
   base::Result<void> operator()(const core::EnsureTemplateAbsent& action);
   base::Result<void> operator()(const core::EnsureNodeListsAbsent& action);
@@ -44,6 +45,7 @@ class Proofs {
   base::Result<void> operator()(const core::EnsureNodeUnused& action);
 
  private:
+  base::Result<void> absence_among_listed(const std::string& uid);
   [[nodiscard]] base::Result<ListedDomains> domains_now() const;
   base::Result<std::shared_ptr<const ClaimsOnNodes>> claims_on_nodes();
   [[nodiscard]] base::Result<std::vector<api::ConfigMap>> lists_of(
@@ -64,6 +66,7 @@ class Proofs {
   const kube::Client& client_;
   Memory& memory_;
   const base::Clock& clock_;
+  RollCall& roll_call_;
   std::optional<ListedDomains>& domains_;  // one list for a decision, which may name hundreds
 };
 

@@ -80,6 +80,37 @@ TEST_F(ApplyTest, OneListProvesOfAllDomainsOfAPlanThatTheyAreGone) {
   EXPECT_EQ(server_.asked("/computedomains?").size(), 2U) << "each plan sees for itself";
 }
 
+// A tenant may make thousands of claim templates that bear the UID of a domain that never was.
+TEST_F(ApplyTest, OneListProvesOfAllThatWereAskedForBeforeItThatTheyAreGone) {
+  const auto gone = [&](int i) {
+    return apply_({.actions = {core::EnsureDomainGone{cat("uid-", i), true}},
+                   .look_again = std::nullopt})
+        .result;
+  };
+  const auto lists_asked_for = [&] { return server_.asked("/computedomains?").size(); };
+  EXPECT_TRUE(gone(0)) << "one alone does not wait";
+  for (int i = 1; i < 100; ++i) {
+    const auto put_off = gone(i);
+    ASSERT_FALSE(put_off);
+    EXPECT_EQ(put_off.error().kind, base::ErrorKind::Conflict);
+    EXPECT_EQ(put_off.error().retry_after, 5s);
+  }
+  EXPECT_EQ(lists_asked_for(), 1U);
+  server_.put("computedomains", R"({"metadata":{"namespace":"team-a","name":"train","uid":"uid-7",
+      "resourceVersion":"3"},"spec":{"numNodes":1,"channel":{"resourceClaimTemplate":{"name":"t"}}}})");
+  clock_.advance(5s);
+  for (int i = 1; i < 100; ++i) {
+    const auto proof = gone(i);
+    EXPECT_EQ(proof.has_value(), i != 7) << i;
+    if (!proof) {
+      EXPECT_THAT(proof.error().message, HasSubstr("team-a/train exists"));
+    }
+  }
+  EXPECT_EQ(lists_asked_for(), 2U);
+  EXPECT_FALSE(gone(100)) << "that list is older than the question";
+  EXPECT_EQ(lists_asked_for(), 2U);
+}
+
 // Also beside one that is still there.
 TEST_F(ApplyTest, OneListProvesOfAllReservationsThatTheirDomainsAreGone) {
   ShellRig rig;

@@ -212,7 +212,7 @@ TEST(Predecessor, OfADomainThatIsGoneGoesTooWhenNobodyUsesIt) {
   world.templates.push_back(its_own_template());
   EXPECT_THAT(
       reconcile(world).actions,
-      ElementsAre(Action(EnsureDomainGone{"uid-train"}),
+      ElementsAre(Action(EnsureDomainGone{"uid-train", true}),
                   Action(EnsureTemplateAbsent{{"team-a", "train-channel"}, "uid-train", true}),
                   Action(EnsureClaimsReleased{"", "compute-domain-operator", "uid-train", true}),
                   Action(kGone)));

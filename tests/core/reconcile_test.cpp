@@ -378,7 +378,7 @@ TEST(Reconcile, AsksTheServerBeforeItTellsAClaimThatItsDomainIsUnknown) {
   world.templates.clear();
   const Plan plan = reconcile(world);
   ASSERT_THAT(plan.actions, SizeIs(2));
-  EXPECT_EQ(plan.actions[0], Action(EnsureDomainGone{"uid-train"}));
+  EXPECT_EQ(plan.actions[0], Action(EnsureDomainGone{"uid-train", true}));
   EXPECT_EQ(std::get<RecordEvent>(plan.actions[1]).reason, "UnknownComputeDomain");
 }
 
@@ -388,7 +388,7 @@ TEST(Reconcile, SweepsChildrenOfADomainOnlyWhenTheServerSaysThatItIsGone) {
   world.view.claims.clear();
   const Plan plan = reconcile(world);
   ASSERT_THAT(plan.actions, SizeIs(3));
-  EXPECT_EQ(plan.actions[0], Action(EnsureDomainGone{"uid-train"}));
+  EXPECT_EQ(plan.actions[0], Action(EnsureDomainGone{"uid-train", true}));
   EXPECT_TRUE(std::holds_alternative<EnsureNodeListsAbsent>(plan.actions[1]));
   EXPECT_TRUE(std::holds_alternative<EnsureTemplateAbsent>(plan.actions[2]));
 }

@@ -195,5 +195,41 @@ TEST(TakenLabels, OfTheReservationsMapArePutBackWithItsReservations) {
   EXPECT_EQ(events_of(rig, "LabelsRestored"), 1U);
 }
 
+std::string template_of_no_domain(int i) {
+  const std::string uid = cat("00000000-0000-4000-8000-000000000", 100 + i);
+  return cat(R"(
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata:
+  name: forged-)",
+             i, R"(
+  namespace: default
+  labels: {resource.nvidia.com/computeDomain: )",
+             uid, R"(}
+  ownerReferences:
+  - {apiVersion: resource.nvidia.com/v1beta1, kind: ComputeDomain, name: x, uid: )",
+             uid, R"(}
+spec:
+  spec:
+    devices:
+      requests:
+      - {name: channel, exactly: {deviceClassName: compute-domain-default-channel.nvidia.com}}
+)");
+}
+
+// A tenant may write them by the thousand, and each is removed once its domain is proven gone.
+TEST(ForgedTemplates, AreRemovedWithoutAListOfAllDomainsForEach) {
+  Rig rig({});
+  rig.run_for(5s);
+  rig.requests().clear();
+  for (int i = 0; i < 100; ++i) rig.apply(template_of_no_domain(i));
+  rig.run_for(60s);
+  const auto lists = rig.requests().reads([](const WriteRequest& read) {
+    return read.user.ends_with(":compute-domain-controller") && read.resource == "computedomains";
+  });
+  EXPECT_LE(lists, 3);
+  EXPECT_THAT(*rig.kubectl().list_all<api::ResourceClaimTemplate>(), testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace cdom::system_test

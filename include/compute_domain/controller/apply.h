@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -51,10 +52,13 @@ struct ListedDomains {
   std::vector<api::Unreadable> unreadable;
 };
 
+class RollCall;
+
 class Apply {
  public:
   Apply(const kube::Client& client, kube::EventRecorder& events, Memory& memory,
         Workloads& workloads, const base::Clock& clock, base::Registry* metrics);
+  ~Apply();
 
   Applied operator()(const core::Plan& plan) const;
   // The same for a plan that is one of several of one decision. Their proofs share `domains`, which
@@ -68,6 +72,7 @@ class Apply {
   Workloads& workloads_;
   const base::Clock& clock_;
   base::Registry* const metrics_;
+  const std::unique_ptr<RollCall> roll_call_;  // of all plans
 };
 
 }  // namespace cdom::controller

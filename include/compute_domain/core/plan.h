@@ -134,9 +134,11 @@ struct EnsureNodeListsAbsent {
   std::string domain_uid;
   friend bool operator==(const EnsureNodeListsAbsent&, const EnsureNodeListsAbsent&) = default;
 };
-// Succeeds only when a live LIST of all ComputeDomains has none with this UID.
+// Succeeds only when a live LIST of all ComputeDomains has none with this UID. One that may wait
+// shares it with those of other plans: tenants may bring thousands, and nobody waits for them.
 struct EnsureDomainGone {
   std::string uid;
+  bool may_wait = false;
   friend bool operator==(const EnsureDomainGone&, const EnsureDomainGone&) = default;
 };
 // Succeeds only when a live LIST shows the domain of this name with this UID, and not on its way

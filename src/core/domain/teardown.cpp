@@ -95,7 +95,8 @@ Plan reconcile_absent(const World& world) {
                      "ComputeDomain that exists")));
   }
   if (children.actions.empty()) return {};
-  children.actions.insert(children.actions.begin(), EnsureDomainGone{world.view.uid});
+  children.actions.insert(children.actions.begin(),
+                          EnsureDomainGone{.uid = world.view.uid, .may_wait = true});
   return children;
 }
 
