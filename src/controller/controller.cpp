@@ -463,6 +463,8 @@ void Controller::Loop::answer(Queue& queue, const Key& key, const core::Plan& pl
     base::log_info(core::to_string(plan.actions[i]), {{"key", to_string(key)}});
     const auto* read = std::get_if<core::ReadPods>(&plan.actions[i]);
     if (read != nullptr) triggers_.on_pods_read(read->ns);
+    const auto* event = std::get_if<core::RecordEvent>(&plan.actions[i]);
+    if (event != nullptr) triggers_.on_recorded(*event);
   }
   if (applied.result) {
     if (memory_.accepted(key)) add_domains_concerned(key);

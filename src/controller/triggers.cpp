@@ -118,6 +118,12 @@ bool is_status_only(const api::ComputeDomain& a, const api::ComputeDomain& b) {
          a.meta.is_deleting() == b.meta.is_deleting();
 }
 
+// The object that was there is gone, also where its name was made again while nobody watched.
+template <class T>
+bool is_gone(const T* before, const T* after) {
+  return before != nullptr && (after == nullptr || after->meta.uid != before->meta.uid);
+}
+
 }  // namespace
 
 Triggers::Triggers(const Sources& from, Memory& memory, Workloads& workloads, Add add)
@@ -159,6 +165,17 @@ void Triggers::on_pods_read(const std::string& ns) const {
     for (const std::string& uid : domains_named_by(*claim)) add_(domain_key(uid));
     for (const std::string& node : nodes_of_shared(*claim)) add_agent_label(node);
   }
+}
+
+void Triggers::on_recorded(const core::RecordEvent& event) const {
+  const auto& involved = event.involved;
+  const auto is_there = [&](const auto& store) {
+    const auto object = store.get({involved.ns, involved.name});
+    return object != nullptr && object->meta.uid == involved.uid;
+  };
+  const bool is_known = (involved.kind == "ResourceClaim" && is_there(from_.stores.claims)) ||
+                        (involved.kind == "ComputeDomainClique" && is_there(from_.stores.cliques));
+  if (!is_known) memory_.forget_object(involved.uid);
 }
 
 void Triggers::add_placement() const {
@@ -298,6 +315,10 @@ void Triggers::note_consumers(const api::ResourceClaim* before,
 }
 
 void Triggers::on_change(const api::ResourceClaim* before, const api::ResourceClaim* after) const {
+  if (after != nullptr && is_gone(before, after)) {
+    on_change(before, nullptr);
+    before = nullptr;
+  }
   std::set<std::string> uids;
   bool was_automatic = false, is_automatic = false;
   for (const api::ResourceClaim* claim : {before, after}) {
@@ -571,9 +592,9 @@ void Triggers::on_change(const api::ResourceSlice* before, const api::ResourceSl
 
 void Triggers::on_change(const api::ComputeDomainClique* before,
                          const api::ComputeDomainClique* after) const {
-  const api::ObjectMeta& meta = (after != nullptr ? after : before)->meta;
-  if (after == nullptr) memory_.forget_object(meta.uid);
-  const std::string uid = core::domain_of_clique_object(meta.name);
+  const std::string& name = (after != nullptr ? after : before)->meta.name;
+  if (is_gone(before, after)) memory_.forget_object(before->meta.uid);
+  const std::string uid = core::domain_of_clique_object(name);
   if (!uid.empty()) add_(clique_objects_key(uid));
 }
 

@@ -32,6 +32,8 @@ class Triggers {
                  const api::ComputeDomainClique* after) const;
   // The pods of a namespace have been read: claims may have found their domain.
   void on_pods_read(const std::string& ns) const;
+  // An object has got its Event, and is remembered for that; it may have gone meanwhile.
+  void on_recorded(const core::RecordEvent& event) const;
 
  private:
   // These domains have a member.

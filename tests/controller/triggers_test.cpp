@@ -268,6 +268,48 @@ TEST(Triggers, AClaimThatIsGoneIsForgottenWithItsEvents) {
   EXPECT_FALSE(rig.memory.is_reported("uid-c"));
 }
 
+// Its deletion may have been seen between the decision and the Event.
+TEST(Triggers, AClaimThatWasGoneBeforeItsEventIsForgotten) {
+  ShellRig rig;
+  const core::RecordEvent event = core::event_on(
+      {"resource.k8s.io/v1", "ResourceClaim", "team-a", "c", "uid-c"}, "InvalidConfig", "hello");
+  rig.put(claim_of("uid-train", "c", "n1"));
+  rig.memory.object_reported("uid-c");
+  rig.triggers.on_recorded(event);
+  EXPECT_TRUE(rig.memory.is_reported("uid-c"));
+  rig.remove<api::ResourceClaim>({"team-a", "c"});
+  rig.memory.object_reported("uid-c");
+  rig.triggers.on_recorded(event);
+  EXPECT_FALSE(rig.memory.is_reported("uid-c"));
+}
+
+TEST(Triggers, AClaimWhoseNameWasMadeAgainIsForgottenWithItsEvents) {
+  ShellRig rig;
+  api::ResourceClaim claim = claim_of("uid-train", "c", "n1");
+  rig.put(claim);
+  rig.memory.object_reported("uid-c");
+  claim.meta.uid = "another";
+  rig.put(claim);
+  EXPECT_FALSE(rig.memory.is_reported("uid-c"));
+  rig.memory.object_reported("uid-c");
+  rig.triggers.on_recorded(core::event_on(
+      {"resource.k8s.io/v1", "ResourceClaim", "team-a", "c", "uid-c"}, "InvalidConfig", "hello"));
+  EXPECT_FALSE(rig.memory.is_reported("uid-c"));
+}
+
+TEST(Triggers, AClaimWhoseNameWasMadeAgainIsNoWorkloadsAnyMore) {
+  ShellRig rig;
+  api::ResourceClaim claim = claim_of("", "c", "n1");
+  claim.meta.owners = {{"v1", "Pod", "p", "uid-p", true}};
+  rig.put(claim);
+  ASSERT_TRUE(rig.workloads.has_unknown_claims("team-a"));
+  claim.meta.uid = "another";
+  claim.meta.owners.clear();
+  rig.put(claim);
+  rig.remove<api::ResourceClaim>({"team-a", "c"});
+  EXPECT_FALSE(rig.workloads.has_unknown_claims("team-a"));
+}
+
 // What a worker that comes at once finds must not hold the domain any longer.
 TEST(Triggers, AnAutomaticClaimThatIsGoneIsForgottenBeforeItsKeysCome) {
   ShellRig rig;
