@@ -37,8 +37,13 @@ base::Duration Memory::domain_known_for(const std::string& uid, base::Duration e
   return elapsed - value_at(domains_seen_, uid).value_or(elapsed);
 }
 
+bool Memory::is_forgotten(const std::string& uid) const {
+  return !uid.empty() && !domains_seen_.contains(uid);
+}
+
 void Memory::status_written(const std::string& uid, base::Time when) {
   const std::scoped_lock lock(mutex_);
+  if (is_forgotten(uid)) return;
   status_written_[uid] = when;
   unreported_list_.erase(uid);
 }
@@ -50,6 +55,7 @@ std::optional<base::Time> Memory::status_written(const std::string& uid) const {
 
 void Memory::list_written(const core::ImexGroupKey& group, base::Time when) {
   const std::scoped_lock lock(mutex_);
+  if (is_forgotten(group.domain_uid)) return;
   list_written_[group] = when;
   list_held_.erase(group);
   if (!group.domain_uid.empty()) unreported_list_.try_emplace(group.domain_uid, when);
@@ -57,7 +63,7 @@ void Memory::list_written(const core::ImexGroupKey& group, base::Time when) {
 
 void Memory::list_awaited(const std::string& uid, base::Time when) {
   const std::scoped_lock lock(mutex_);
-  if (domains_seen_.contains(uid)) unreported_list_.try_emplace(uid, when);
+  if (!is_forgotten(uid)) unreported_list_.try_emplace(uid, when);
 }
 
 std::optional<base::Time> Memory::list_written(const core::ImexGroupKey& group) const {
@@ -72,6 +78,7 @@ std::map<core::ImexGroupKey, base::Time> Memory::lists_written(const std::string
 
 void Memory::list_held(const core::ImexGroupKey& group, std::uint64_t digest, base::Time when) {
   const std::scoped_lock lock(mutex_);
+  if (is_forgotten(group.domain_uid)) return;
   core::HeldList& held = list_held_.try_emplace(group, core::HeldList{.since = when}).first->second;
   held.digest = digest;
   held.changed = when;
@@ -156,6 +163,7 @@ core::SeatCount Memory::seats(const SeatsCounted& when,
 
 bool Memory::placement_found(const std::string& uid, const core::PlacementVerdict& verdict) {
   const std::scoped_lock lock(mutex_);
+  if (is_forgotten(uid)) return false;
   const auto [it, is_new] = placements_.try_emplace(uid, verdict);
   if (!is_new && it->second == verdict) return false;
   it->second = verdict;
@@ -169,6 +177,7 @@ std::optional<core::PlacementVerdict> Memory::placement(const std::string& uid) 
 
 void Memory::formation_begun(const std::string& uid, base::Duration elapsed) {
   const std::scoped_lock lock(mutex_);
+  if (is_forgotten(uid)) return;
   forming_since_.try_emplace(uid, elapsed);
 }
 
@@ -206,7 +215,7 @@ std::optional<std::string> Memory::refusal(const Key& key) const {
 void Memory::status_pruned(const std::string& uid, std::optional<core::PrunedStatus> pruned) {
   const std::scoped_lock lock(mutex_);
   pruned_.erase(uid);
-  if (pruned) pruned_.emplace(uid, *std::move(pruned));
+  if (pruned && !is_forgotten(uid)) pruned_.emplace(uid, *std::move(pruned));
 }
 
 std::optional<core::PrunedStatus> Memory::pruned(const std::string& uid) const {

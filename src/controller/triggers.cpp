@@ -233,13 +233,14 @@ void Triggers::add_clique_of(const api::ComputeDomainNode& report) const {
 }
 
 void Triggers::on_change(const api::ComputeDomain* before, const api::ComputeDomain* after) const {
+  // Before any key is added: nothing is kept of a domain that has not been seen.
+  if (after != nullptr) memory_.domain_seen(after->meta.uid, from_.clock.elapsed());
   add_clique_objects(before, after);
   const bool is_status = before != nullptr && after != nullptr && is_status_only(*before, *after);
   for (const api::ComputeDomain* domain : {before, after}) {
     if (!is_status && domain != nullptr && api::wants_one_clique(*domain)) add_(placement_key());
   }
   if (after != nullptr) {
-    memory_.domain_seen(after->meta.uid, from_.clock.elapsed());
     workloads_.domain_seen(*after, from_.clock.elapsed());
     if (before == nullptr && after->spec.workload) {
       for (const auto& map : from_.stores.lists.by_index(kByDomain, after->meta.uid)) {

@@ -43,6 +43,7 @@ class ApplyOnServer : public testing::Test {
     load(R"({apiVersion: resource.nvidia.com/v1beta1, kind: ComputeDomain,
         metadata: {name: train, namespace: team-a},
         spec: {numNodes: 1, channel: {resourceClaimTemplate: {name: train-channel}}}})");
+    memory_.domain_seen(train().meta.uid, clock_.elapsed());
   }
 
   base::ManualClock clock_;

@@ -32,6 +32,7 @@ TEST(Memory, ARefusalInOtherWordsIsNoNewsForAWhile) {
 
 TEST(Memory, ForgetsADomainWithAllThatItsKeysMet) {
   Memory memory;
+  memory.domain_seen("u", 0s);
   memory.refused(kTrain, "a", 0s);
   memory.refused(group_key({"u", "c"}), "b", 0s);
   memory.refused(domain_key("other"), "c", 0s);
@@ -58,6 +59,8 @@ TEST(Memory, ForgetsTheEventsOfAClaim) {
 
 TEST(Memory, AListIsHeldUntilItIsWritten) {
   Memory memory;
+  memory.domain_seen("u", 0s);
+  memory.domain_seen("v", 0s);
   memory.list_held({"u", "c"}, 1, base::Time{1s});
   memory.list_held({"u", "c"}, 2, base::Time{2s});
   memory.list_held({"v", "c"}, 3, base::Time{2s});
@@ -72,6 +75,7 @@ TEST(Memory, AListIsHeldUntilItIsWritten) {
 
 TEST(Memory, AListAwaitsItsStatusSinceTheFirstThatWasWritten) {
   Memory memory;
+  memory.domain_seen("u", 0s);
   memory.list_written({"u", "c"}, base::Time{1s});
   memory.list_written({"u", "d"}, base::Time{2s});
   EXPECT_EQ(memory.unreported_list("u"), base::Time{1s});
@@ -90,6 +94,33 @@ TEST(Memory, OnlyADomainThatIsThereAwaitsItsList) {
   memory.forget_domain("u");
   memory.list_awaited("u", base::Time{3s});
   EXPECT_EQ(memory.unreported_list("u"), std::nullopt) << "a worker had begun before it was gone";
+}
+
+// A worker had begun before it was gone.
+TEST(Memory, KeepsNothingOfADomainThatItHasForgotten) {
+  Memory memory;
+  memory.domain_seen("u", 0s);
+  EXPECT_TRUE(memory.placement_found("u", {}));
+  memory.forget_domain("u");
+  EXPECT_FALSE(memory.placement_found("u", {}));
+  EXPECT_EQ(memory.placement("u"), std::nullopt);
+  memory.status_written("u", base::Time{1s});
+  EXPECT_EQ(memory.status_written("u"), std::nullopt);
+  memory.list_written({"u", "c"}, base::Time{1s});
+  EXPECT_TRUE(memory.lists_written("u").empty());
+  EXPECT_EQ(memory.unreported_list("u"), std::nullopt);
+  memory.list_held({"u", "c"}, 1, base::Time{1s});
+  EXPECT_TRUE(memory.lists_held("u").empty());
+  memory.formation_begun("u", 1s);
+  EXPECT_EQ(memory.formation_ended("u"), std::nullopt);
+  memory.status_pruned("u", core::PrunedStatus{});
+  EXPECT_EQ(memory.pruned("u"), std::nullopt);
+}
+
+TEST(Memory, KeepsWhenTheListOfACliqueWasWritten) {
+  Memory memory;
+  memory.list_written({"", "c"}, base::Time{1s});
+  EXPECT_EQ(memory.list_written({"", "c"}), base::Time{1s});
 }
 
 }  // namespace

@@ -517,6 +517,19 @@ TEST(Triggers, ADomainHasAutomaticClaimsOfItsOwnNamespaceOnly) {
   EXPECT_THAT(rig.taken_keys(), Not(Contains(domain_key("uid-of-team-b"))));
 }
 
+// A worker that comes at once finds it, and what it finds out is kept.
+TEST(Triggers, ADomainIsSeenBeforeItsKeysCome) {
+  ShellRig rig;
+  const Triggers triggers(rig.sources, rig.memory, rig.workloads, [&](const Key& key) {
+    if (key == placement_key()) (void)rig.memory.placement_found("uid-train", {});
+  });
+  api::ComputeDomain domain = domain_named("train");
+  domain.spec.placement = api::ComputeDomainPlacement{.clique = api::CliquePlacement::Single};
+  const auto change = rig.filled.of<api::ComputeDomain>().put(domain);
+  triggers.on_change(change.before.get(), change.after.get());
+  EXPECT_TRUE(rig.memory.placement("uid-train"));
+}
+
 TEST(Triggers, AClaimThatTurnsOutToBeOfAnotherDriverIsForgotten) {
   ShellRig rig;
   auto claim = object_named<api::ResourceClaim>("c");

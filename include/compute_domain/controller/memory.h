@@ -26,7 +26,9 @@ using ClaimsOnNodes = std::multiset<std::string>;
 
 class Memory {
  public:
-  // A domain of the cache; how long ago this process has first seen it, zero: not yet.
+  // A domain of the cache; how long ago this process has first seen it, zero: not yet. Of one that
+  // has not been seen, or is forgotten, nothing else is kept: a worker may have begun before it was
+  // gone, and nobody forgets it a second time.
   void domain_seen(const std::string& uid, base::Duration elapsed);
   [[nodiscard]] base::Duration domain_known_for(const std::string& uid,
                                                 base::Duration elapsed) const;
@@ -48,8 +50,8 @@ class Memory {
   void list_not_held(const core::ImexGroupKey& group);
   [[nodiscard]] std::map<core::ImexGroupKey, core::HeldList> lists_held(
       const std::string& uid) const;
-  // A list is about to be written for the domain: its status waits for it, if it is there. The list
-  // of a clique may have a channel of one that is gone.
+  // A list is about to be written for the domain: its status waits for it. The list of a clique may
+  // have a channel of one that is gone.
   void list_awaited(const std::string& uid, base::Time when);
   [[nodiscard]] std::optional<base::Time> unreported_list(const std::string& uid) const;
 
@@ -115,6 +117,9 @@ class Memory {
   void forget_node(const std::string& node);
 
  private:
+  // What is of no domain is not.
+  [[nodiscard]] bool is_forgotten(const std::string& uid) const;
+
   mutable std::mutex mutex_;
   std::map<std::string, base::Duration> domains_seen_;
   std::map<std::string, base::Time> status_written_;

@@ -45,7 +45,10 @@ std::set<std::string> FilledCluster::learn_workloads() {
 
 core::PlacementPlan FilledCluster::place() {
   core::PlacementPlan placement = core::place(gather_placement(sources()));
-  for (const auto& [uid, verdict] : placement.verdicts) memory_.placement_found(uid, verdict);
+  for (const auto& [uid, verdict] : placement.verdicts) {
+    memory_.domain_seen(uid, clock_.elapsed());
+    memory_.placement_found(uid, verdict);
+  }
   for (const core::Action& action : placement.plan.actions) {
     if (const auto* write = std::get_if<core::WriteReservations>(&action)) {
       filled_.of<api::ConfigMap>().put(stored(write->desired));
