@@ -249,9 +249,12 @@ void Triggers::on_change(const api::ComputeDomain* before, const api::ComputeDom
       }
     }
     add_(domain_key(after->meta.uid));
-    // A namespace that has made a domain, or has given it owners, waits to see that.
-    const bool is_seen = before != nullptr && before->meta.uid == after->meta.uid &&
-                         before->meta.owners == after->meta.owners;
+    // A namespace that has made a domain, or has given it owners, waits to see that. The label is
+    // by what it knows its domain.
+    const bool is_seen =
+        before != nullptr && before->meta.uid == after->meta.uid &&
+        before->meta.owners == after->meta.owners &&
+        before->meta.label(api::kWorkloadLabel) == after->meta.label(api::kWorkloadLabel);
     if (after->spec.workload && !is_seen) add_(workloads_key(after->meta.ns));
   }
   // A name that was deleted and made again is another domain.

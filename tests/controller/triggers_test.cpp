@@ -517,6 +517,23 @@ TEST(Triggers, ADomainHasAutomaticClaimsOfItsOwnNamespaceOnly) {
   EXPECT_THAT(rig.taken_keys(), Not(Contains(domain_key("uid-of-team-b"))));
 }
 
+// It is found by its label, which anybody may take.
+TEST(Triggers, ANamespaceWaitsToSeeThatTheLabelOfItsDomainIsBack) {
+  ShellRig rig;
+  api::ComputeDomain domain = domain_named("auto");
+  domain.spec.workload = api::Workload{.kind = "Job", .name = "j", .uid = "uid-j"};
+  domain.meta.labels = {{api::kWorkloadLabel, "id"}};
+  rig.put(domain);
+  rig.taken_keys();
+  rig.put(domain);
+  EXPECT_THAT(rig.taken_keys(), Not(Contains(workloads_key("team-a"))));
+  for (const char* label : {"another", "id"}) {
+    domain.meta.labels = {{api::kWorkloadLabel, label}};
+    rig.put(domain);
+    EXPECT_THAT(rig.taken_keys(), Contains(workloads_key("team-a"))) << label;
+  }
+}
+
 // A worker that comes at once finds it, and what it finds out is kept.
 TEST(Triggers, ADomainIsSeenBeforeItsKeysCome) {
   ShellRig rig;
