@@ -245,6 +245,8 @@ class NodeAgent::Shell {
     if (checkpoint) {
       checkpoint_ = std::move(*checkpoint);
       expect_pods();
+      // What this one has seen before may contradict what another agent has written since.
+      inputs_ = inputs_now();
       return true;
     }
     // At the start it is what is left of another version; later somebody is writing it.

@@ -22,7 +22,9 @@ core::Checkpoint full_checkpoint() {
                              .group = "g",
                              .channels = {0, 2048},
                              .devices = {{"channel", "n00", "channel-0"}},
-                             .admin_access = true};
+                             .admin_access = true,
+                             .daemon = "i-3",
+                             .lost_memory = true};
   checkpoint.claims["u2"] = {.claim = {"team-a", "b", "u2"},
                              .phase = core::ClaimPhase::Ending,
                              .group = "g",
@@ -38,6 +40,10 @@ core::Checkpoint full_checkpoint() {
                                             .started = true,
                                             .peers = {{1, {"10.0.0.2", "i"}}},
                                             .forget_importers = true};
+  checkpoint.served->loss =
+      core::MemoryLoss{.time = base::parse_rfc3339("2026-01-02T03:04:05Z").value(),
+                       .message = "killed",
+                       .claims = {"u1"}};
   checkpoint.stopped["h"] = {.group = "h", .clique = "c", .slot = 1, .term = 4};
   return checkpoint;
 }
@@ -50,6 +56,14 @@ TEST(CheckpointCodec, KeepsEveryField) {
   }
 }
 
+TEST(CheckpointCodec, KeepsWordsThatAreNoText) {
+  core::Checkpoint checkpoint = full_checkpoint();
+  checkpoint.served->loss->message = "killed by \xFF";
+  const auto read = decode_checkpoint(encode_checkpoint(checkpoint));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->served->loss->message, "killed by \xEF\xBF\xBD");
+}
+
 // A text of a later version, with a member more in each object.
 nlohmann::json later_content() {
   nlohmann::json content =
@@ -58,7 +72,7 @@ nlohmann::json later_content() {
   auto& claim = content.at("claims").at("u1");
   auto& served = content.at("served");
   for (auto* object : {&claim, &claim.at("seats")[0], &served, &served.at("peers")[0],
-                       &content.at("stopped").at("h")}) {
+                       &served.at("loss"), &content.at("stopped").at("h")}) {
     (*object)["laterField"] = "\xC3\xA9";
   }
   claim["phase"] = "PrepareLater";

@@ -1,10 +1,12 @@
 // MemoryCheckpointStore: a checkpoint in memory, for tests and for the sandbox. Outlives agents.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compute_domain/agent/checkpoint_store.h"
@@ -17,11 +19,13 @@ class MemoryCheckpointStore : public CheckpointStore {
   std::vector<std::string> aside;
   std::optional<base::Error> error;  // of every write while it is set
   int saves = 0, holds = 0;
-  bool is_held = false;         // by another process
-  bool is_shared = false;       // with an agent of another process
-  std::set<std::string> ended;  // agents that have
+  bool is_held = false;               // by another process
+  bool is_shared = false;             // with an agent of another process
+  std::set<std::string> ended;        // agents that have
+  std::function<void()> before_hold;  // once: what happens before the next hold is given
 
   base::Result<std::unique_ptr<Hold>> hold() override {
+    if (before_hold) std::exchange(before_hold, {})();
     if (is_held) return base::Error{base::ErrorKind::Conflict, "held"};
     ++holds;
     return std::make_unique<Hold>();

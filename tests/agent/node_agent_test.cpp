@@ -138,6 +138,32 @@ TEST(NodeAgent, TellsASupervisorThatWasReplacedWhileItDidNotRun) {
   EXPECT_EQ(rig.report().groups.at(0).message, "");
 }
 
+// The checkpoint remembers for it with which daemon the claim was prepared.
+TEST(NodeAgent, NotesTheLossOfADaemonThatHungUnderAnEarlierAgent) {
+  Rig rig;
+  rig.settle();
+  const core::ClaimRef claim = rig.make_claim("a");
+  rig.write_list({claim.uid});
+  ASSERT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
+  rig.pass(minutes(1));
+  rig.imex.daemon.phase = base::DaemonPhase::Failed;
+  rig.imex.daemon.message = "nvidia-imex may hang";
+  rig.pass(minutes(1));
+  ASSERT_EQ(rig.report().groups.at(0).state, api::DaemonState::Failed);
+  EXPECT_FALSE(rig.report().groups.at(0).last_loss);
+
+  rig.agent.reset();
+  rig.imex.daemon.instance = "another";
+  rig.imex.daemon.phase = base::DaemonPhase::Ready;
+  rig.imex.daemon.message = "";
+  rig.start_agent();
+  rig.settle();
+  EXPECT_TRUE(rig.report().groups.at(0).last_loss);
+  rig.pass(seconds(2));
+  EXPECT_EQ(rig.report().groups.at(0).state, api::DaemonState::Ready);
+  EXPECT_TRUE(rig.report().groups.at(0).last_loss);
+}
+
 TEST(NodeAgent, AnswersKubeletWhileTheApiServerIsSilent) {
   Rig rig;
   rig.settle();

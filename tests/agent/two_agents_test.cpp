@@ -128,6 +128,46 @@ TEST_F(TwoAgents, TheOlderLeadsAgainWhenTheNewerHasEnded) {
   EXPECT_EQ(decode_checkpoint(*rig_.checkpoints.text)->agent, "older");
 }
 
+// Between the newer's look at the supervisor and its hold a daemon becomes READY, and the older
+// prepares a claim with it.
+TEST_F(TwoAgents, TheNewerTakesWhatTheOlderHasPreparedMeanwhileForNoLoss) {
+  const core::ClaimRef first = rig_.make_claim("a"), second = rig_.make_claim("b");
+  rig_.write_list({first.uid, second.uid});
+  newer();
+  ASSERT_EQ(rig_.prepare(first).state, ClaimStep::State::Done);
+  rig_.pass(std::chrono::minutes(3));
+  const base::DaemonStatus ready = rig_.imex.daemon;
+  // Its supervisor is another one, which starts it again.
+  rig_.imex.daemon.running = rig_.imex.daemon.answers = false;
+  rig_.imex.daemon.phase = base::DaemonPhase::Failed;
+  rig_.imex.daemon.instance = "";
+  rig_.imex.daemon.starts_again = true;
+  rig_.pass(seconds(5));
+  ASSERT_THAT(rig_.report().groups.at(0).lost_claims, testing::ElementsAre(first.uid));
+  older();
+  ASSERT_EQ(rig_.agent->prepare(second).state, ClaimStep::State::Waiting);
+  rig_.settle();
+  newer();
+  rig_.clock.advance(seconds(3));
+
+  ClaimStep prepared;
+  rig_.checkpoints.before_hold = [&] {
+    rig_.imex.daemon = ready;
+    rig_.imex.daemon.instance = "instance-2";
+    older();
+    for (int i = 0; i < 10 && prepared.state != ClaimStep::State::Done; ++i) {
+      prepared = rig_.agent->prepare(second);
+      for (int step = 0; step < 100 && rig_.agent->step(); ++step) continue;
+    }
+    newer();
+  };
+  SteppedAgent* newer_agent = rig_.agent.get();
+  for (int step = 0; step < 50; ++step) newer_agent->step();
+  ASSERT_EQ(prepared.state, ClaimStep::State::Done) << prepared.reason;
+  rig_.pass(seconds(5));
+  EXPECT_THAT(rig_.report().groups.at(0).lost_claims, testing::ElementsAre(first.uid));
+}
+
 TEST_F(TwoAgents, WaitForEachOthersTurn) {
   const core::ClaimRef claim = rig_.make_claim("a");
   rig_.write_list({claim.uid});

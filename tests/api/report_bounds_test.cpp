@@ -89,7 +89,7 @@ TEST(ReportBounds, AreThoseOfTheCrd) {
   const Json& groups = status["groups"];
   const Json& group = groups["items"]["properties"];
   EXPECT_EQ(groups["maxItems"], ReportBounds::kGroups);
-  for (const char* list : {"claims", "unreachable", "domains", "claimChannels"}) {
+  for (const char* list : {"claims", "lostClaims", "unreachable", "domains", "claimChannels"}) {
     EXPECT_EQ(group[list]["maxItems"], ReportBounds::kOfAGroup) << list;
   }
   EXPECT_EQ(group["message"]["maxLength"], ReportBounds::kMessage);

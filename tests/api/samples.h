@@ -78,6 +78,7 @@ inline ComputeDomainNode sample<ComputeDomainNode>() {
   group.restarts = 2;
   group.last_failure = DaemonFailure{group.since, "nvidia-imex has ended"};
   group.last_loss = DaemonFailure{group.since - std::chrono::seconds(1), "it was killed"};
+  group.lost_claims = {"c0", "c1"};
   return {sample_meta(),
           {"boot-1",
            "a.1",

@@ -86,6 +86,7 @@ struct ImexGroupReport {
   std::int64_t restarts = 0;
   std::optional<DaemonFailure> last_failure;
   std::optional<DaemonFailure> last_loss;
+  std::vector<std::string> lost_claims;  // UIDs of the claims whose pods lost it, sorted
 
   friend bool operator==(const ImexGroupReport&, const ImexGroupReport&) = default;
 };

@@ -16,6 +16,8 @@
 #include <string_view>
 #include <vector>
 
+#include "compute_domain/base/clock.h"
+
 namespace cdom::core {
 
 // A claim in the words of kubelet.
@@ -49,6 +51,8 @@ enum class ClaimPhase {
   Ending,     // being unprepared; goes on by itself
 };
 
+inline constexpr char kHostsDaemon[] = "host";  // no instance of a supervisor's
+
 struct PreparedClaim {
   ClaimRef claim;
   ClaimPhase phase = ClaimPhase::Started;
@@ -60,6 +64,11 @@ struct PreparedClaim {
   // Ending: pods that kubelet still runs, by UID, and their grace period in seconds. Until they
   // have ended nothing of the claim goes, though kubelet has unprepared it.
   std::map<std::string, std::int64_t> held_by = {};
+  // The instance of the IMEX daemon that has been READY last while the claim was prepared, and
+  // whether it has ended: then its pods have lost the memory that they imported. kHostsDaemon: it
+  // is the host's own. "": not known, as an agent of before 0.2 has prepared the claim.
+  std::string daemon = {};
+  bool lost_memory = false;
   // Completed: the word for a phase that only a later version knows, and which is written back.
   std::string later_phase = {};
   std::string later = {};
@@ -75,6 +84,16 @@ struct PeerIdentity {
   friend bool operator==(const PeerIdentity&, const PeerIdentity&) = default;
 };
 
+// The last end of a daemon of a group with which pods here lost the memory that they had imported.
+struct MemoryLoss {
+  base::Time time{};  // whole seconds; never that of the one before
+  std::string message;
+  std::set<std::string> claims = {};  // UIDs of those whose pods lost it; never none
+  std::string later = {};
+
+  friend bool operator==(const MemoryLoss&, const MemoryLoss&) = default;
+};
+
 // The group whose IMEX daemon this node runs, or is to run: a GPU driver takes one session.
 struct ServedImexGroup {
   std::string group;
@@ -85,6 +104,7 @@ struct ServedImexGroup {
   std::map<std::int64_t, PeerIdentity> peers;  // members when the daemon last connected to all
   // Before its next start the daemon's record of importers goes: they have ended.
   bool forget_importers = false;
+  std::optional<MemoryLoss> loss = {};
   std::string later = {};
 
   friend bool operator==(const ServedImexGroup&, const ServedImexGroup&) = default;

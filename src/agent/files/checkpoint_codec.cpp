@@ -18,7 +18,14 @@ using Json = nlohmann::json;
 
 constexpr int kFormat = 1;
 
-std::string checksum_of(const Json& content) { return base::hex64(base::fnv1a64(content.dump())); }
+// A message of a loss has words of other programs, which may be no UTF-8.
+std::string text_of(const Json& content) {
+  return content.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string checksum_of(const Json& content) {
+  return base::hex64(base::fnv1a64(text_of(content)));
+}
 
 // The members of an object that this version does not know.
 std::string later_in(const Json& object, std::initializer_list<const char*> known) {
@@ -79,6 +86,8 @@ Json json_of(const core::PreparedClaim& claim) {
                {"adminAccess", claim.admin_access}};
   if (!claim.pods.empty()) json["pods"] = claim.pods;
   if (!claim.held_by.empty()) json["heldBy"] = claim.held_by;
+  if (!claim.daemon.empty()) json["daemon"] = claim.daemon;
+  if (claim.lost_memory) json["lostMemory"] = true;
   return with_later(std::move(json), claim.later);
 }
 
@@ -101,9 +110,24 @@ core::PreparedClaim claim_of(const std::string& uid, const Json& json) {
       claim.held_by[pod] = whole_number(grace);
     }
   }
+  claim.daemon = json.value("daemon", "");
+  claim.lost_memory = json.value("lostMemory", false);
   claim.later = later_in(json, {"namespace", "name", "phase", "group", "firstChannel", "channels",
-                                "seats", "adminAccess", "pods", "heldBy"});
+                                "seats", "adminAccess", "pods", "heldBy", "daemon", "lostMemory"});
   return claim;
+}
+
+Json json_of(const core::MemoryLoss& loss) {
+  return with_later(
+      {{"time", base::to_rfc3339(loss.time)}, {"message", loss.message}, {"claims", loss.claims}},
+      loss.later);
+}
+
+core::MemoryLoss loss_of(const Json& json) {
+  return {.time = base::parse_rfc3339(json.at("time").get<std::string>()).value(),
+          .message = json.at("message"),
+          .claims = json.at("claims").get<std::set<std::string>>(),
+          .later = later_in(json, {"time", "message", "claims"})};
 }
 
 Json json_of(const core::ServedImexGroup& served) {
@@ -112,14 +136,15 @@ Json json_of(const core::ServedImexGroup& served) {
     peers.push_back(with_later(
         {{"slot", slot}, {"address", peer.address}, {"instance", peer.instance}}, peer.later));
   }
-  return with_later({{"group", served.group},
-                     {"slots", served.slots},
-                     {"slot", served.slot},
-                     {"term", served.term},
-                     {"started", served.started},
-                     {"peers", peers},
-                     {"forgetImporters", served.forget_importers}},
-                    served.later);
+  Json json = {{"group", served.group},
+               {"slots", served.slots},
+               {"slot", served.slot},
+               {"term", served.term},
+               {"started", served.started},
+               {"peers", peers},
+               {"forgetImporters", served.forget_importers}};
+  if (served.loss) json["loss"] = json_of(*served.loss);
+  return with_later(std::move(json), served.later);
 }
 
 core::ServedImexGroup served_of(const Json& json) {
@@ -134,8 +159,9 @@ core::ServedImexGroup served_of(const Json& json) {
     served.peers[whole_number(peer.at("slot"))] = {peer.at("address"), peer.at("instance"),
                                                    later_in(peer, {"slot", "address", "instance"})};
   }
-  served.later =
-      later_in(json, {"group", "slots", "slot", "term", "started", "peers", "forgetImporters"});
+  if (json.contains("loss")) served.loss = loss_of(json.at("loss"));
+  served.later = later_in(
+      json, {"group", "slots", "slot", "term", "started", "peers", "forgetImporters", "loss"});
   return served;
 }
 
@@ -223,7 +249,7 @@ std::string encode_checkpoint(const core::Checkpoint& checkpoint) {
   const Json content = content_of(checkpoint);
   const Json whole = {
       {"format", kFormat}, {"checksum", checksum_of(content)}, {"checkpoint", content}};
-  return whole.dump();
+  return text_of(whole);
 }
 
 base::Result<core::Checkpoint> decode_checkpoint(const std::string& text) {

@@ -172,7 +172,8 @@ inline constexpr auto kFields<ImexGroupReport> =
                field("message", &ImexGroupReport::message),
                field("restarts", &ImexGroupReport::restarts),
                field("lastFailure", &ImexGroupReport::last_failure),
-               field("lastLoss", &ImexGroupReport::last_loss)};
+               field("lastLoss", &ImexGroupReport::last_loss),
+               field("lostClaims", &ImexGroupReport::lost_claims)};
 
 template <>
 inline constexpr auto kFields<PendingClaim> =

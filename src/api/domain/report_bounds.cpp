@@ -48,20 +48,22 @@ void bound(ImexGroupReport& group) {
   std::erase_if(group.unreachable, [](const auto& name) { return name.size() > Bounds::kName; });
   std::erase_if(group.domains, [](const auto& name) { return name.size() > Bounds::kDomain; });
   std::erase_if(group.claims, is_too_long);
+  std::erase_if(group.lost_claims, is_too_long);
   std::erase_if(group.claim_channels, [&](const ClaimChannel& claim) {
     return is_too_long(claim.claim_uid) || claim.channel < 0 || claim.channel > Bounds::kSlot;
   });
   keep_first(group.unreachable, Bounds::kOfAGroup);
   keep_first(group.domains, Bounds::kOfAGroup);
   keep_first(group.claims, Bounds::kOfAGroup);
+  keep_first(group.lost_claims, Bounds::kOfAGroup);
   keep_first(group.claim_channels, Bounds::kOfAGroup);
   group.message = base::shortened(std::move(group.message), Bounds::kMessage);
 }
 
 // Otherwise the bounds of one group would be multiplied by those of the list.
 void bound_together(std::vector<ImexGroupReport>& groups) {
-  for (auto list :
-       {&ImexGroupReport::claims, &ImexGroupReport::unreachable, &ImexGroupReport::domains}) {
+  for (auto list : {&ImexGroupReport::claims, &ImexGroupReport::lost_claims,
+                    &ImexGroupReport::unreachable, &ImexGroupReport::domains}) {
     keep_first_of_all(groups, list, Bounds::kOfAGroup);
   }
   keep_first_of_all(groups, &ImexGroupReport::claim_channels, Bounds::kOfAGroup);

@@ -165,10 +165,11 @@ void fields_of(auto& each, Of<ComputeDomain> auto& domain) {
 
 void fields_of(auto& each, Of<ImexGroupReport> auto& report) {
   auto& [group, table_hash, slot, term, state, instance, since, connected, unreachable, domains,
-         claims, channels, claim_channels, releases, message, restarts, last_failure, last_loss] =
-      report;
+         claims, channels, claim_channels, releases, message, restarts, last_failure, last_loss,
+         lost_claims] = report;
   each(group, table_hash, slot, term, state, instance, since, connected, unreachable, domains,
-       claims, channels, claim_channels, releases, message, restarts, last_failure, last_loss);
+       claims, channels, claim_channels, releases, message, restarts, last_failure, last_loss,
+       lost_claims);
 }
 
 void fields_of(auto& each, Of<PendingClaim> auto& claim) {

@@ -9,6 +9,7 @@
 #include "core/node/daemon/recovery.h"
 #include "core/node/draft.h"
 #include "core/node/report/fabric_doubt.h"
+#include "core/node/report/losses.h"
 #include "core/node/report/report.h"
 #include "core/node/report/slice.h"
 
@@ -43,6 +44,7 @@ NodePlan reconcile_node(const NodeWorld& world) {
   finish_prepares(draft);
 
   if (leads) {
+    note_losses(draft);
     forget_stopped(draft);
     publish_report(draft);
     publish_slice(draft);

@@ -22,10 +22,8 @@ const api::DaemonFailure* last_loss_on(const DomainFacts& domain, const std::str
   const auto& nodes = domain.status->nodes;
   const auto it = std::ranges::find(nodes, node, &api::ComputeDomainNodeStatus::name);
   if (it == nodes.end()) return nullptr;
-  if (it->last_loss) return &*it->last_loss;
-  // An agent of before 0.2 keeps no loss apart.
-  const auto& failure = it->last_failure;
-  return failure && core::tells_of_loss(failure->message) ? &*failure : nullptr;
+  const auto& loss = core::loss_of(*it);
+  return loss ? &*loss : nullptr;
 }
 
 const api::Occurrence* last_event_of_loss(const Facts& facts, const api::PodState& pod) {

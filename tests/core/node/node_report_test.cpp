@@ -173,11 +173,12 @@ TEST(NodeReport, LetsTheEndOfADaemonStandForASecondHoweverSoonTheNextIsReady) {
   EXPECT_EQ(scene.group()->instance, "another");
 }
 
-TEST(NodeReport, TakesADaemonOfAnotherTermForNoSuccessor) {
+TEST(NodeReport, TakesADaemonThatNoClaimHasUsedForNoSuccessor) {
   NodeScene scene = serving(2);
-  scene.world.report.objects.front().status.groups.front().term = 0;
-  scene.advance(minutes(1)).daemon_is_another(base::DaemonPhase::Ready).daemon_ready({1}).settle();
+  scene.world.report.objects.front().status.groups.front().instance = "earlier";
+  scene.advance(minutes(1)).settle();
   EXPECT_EQ(scene.group()->state, api::DaemonState::Ready);
+  EXPECT_EQ(scene.group()->instance, "i1");
 }
 
 TEST(NodeReport, HoldsTheFirstReadyForTwoSecondsAtMost) {
@@ -425,7 +426,6 @@ TEST(NodeReport, CountsTheRestartsOfATermAndKeepsTheLastFailure) {
   EXPECT_EQ(scene.group()->last_failure, std::nullopt);
 }
 
-// What keeps it is the report, so an agent that is a new one knows of it too.
 TEST(NodeReport, KeepsTheLossOfMemoryWhateverFailsLater) {
   NodeScene scene = serving(1);
   EXPECT_EQ(scene.group()->last_loss, std::nullopt);
@@ -449,9 +449,10 @@ TEST(NodeReport, KeepsTheLossOfMemoryWhateverFailsLater) {
   scene.settle();
   EXPECT_EQ(scene.group()->last_loss, scene.group()->last_failure) << "by an agent of 0.1.0";
 
-  scene.world.report.objects.front().status.groups.front().term = 0;
+  ++scene.world.checkpoint.served->term;
   scene.settle();
-  EXPECT_EQ(scene.group()->last_loss, std::nullopt) << "of another term";
+  EXPECT_EQ(scene.group()->last_failure, std::nullopt) << "of another term";
+  EXPECT_TRUE(scene.group()->last_loss) << "the claims that have it are still here";
 }
 
 TEST(NodeReport, TellsANewInstanceOfTheDaemon) {

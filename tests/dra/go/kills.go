@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -147,11 +148,13 @@ func (k *killing) call(f func(*Plugin) error) error {
 }
 
 var nameOfAgent = regexp.MustCompile(`\.agent-[0-9a-f]+`)
+var startOfDaemon = regexp.MustCompile(`started nvidia-imex .*instance=([0-9a-f]+)`)
 
 func (k *killing) now() state {
 	cdi, _ := os.ReadFile(k.node.cdiFile(k.claim))
 	files := nameOfAgent.ReplaceAllString(strings.Join(k.node.files(), " "), ".agent")
-	daemons := k.node.startsOfIMEX() - strings.Count(k.node.rig.Log(k.node.Name+"-imex"), "state=stopped")
+	log := k.node.rig.Log(k.node.Name + "-imex")
+	daemons := k.node.startsOfIMEX() - strings.Count(log, "state=stopped")
 	whole := object{}
 	content, _ := os.ReadFile(k.node.checkpoint())
 	if err := json.Unmarshal(content, &whole); err != nil {
@@ -160,5 +163,9 @@ func (k *killing) now() state {
 	checkpoint, _ := whole["checkpoint"].(object)
 	delete(checkpoint, "agent")
 	told, _ := json.Marshal(checkpoint)
+	// A claim names the daemon that it was prepared with, which has to be the last one that was started.
+	if starts := startOfDaemon.FindAllStringSubmatch(log, -1); len(starts) > 0 {
+		told = bytes.ReplaceAll(told, []byte(starts[len(starts)-1][1]), []byte("the last"))
+	}
 	return state{files, string(cdi), string(told), daemons}
 }

@@ -12,6 +12,7 @@
 #include "core/node/claims/ending.h"
 #include "core/node/daemon/pause.h"
 #include "core/node/daemon/recovery.h"
+#include "core/node/report/losses.h"
 
 namespace cdom::core {
 
@@ -200,6 +201,11 @@ void begin_admitted(NodeDraft& draft, const WantedClaim& wanted, const ClaimWish
                       .admin_access = false,
                       .pods = std::move(pods),
                       .later = later_of(draft.checkpoint, wanted.claim.uid)};
+  if (const auto known = draft.checkpoint.claims.find(wanted.claim.uid);
+      known != draft.checkpoint.claims.end()) {
+    claim.daemon = known->second.daemon;
+    claim.lost_memory = known->second.lost_memory;
+  }
   if (has_fabric) {
     if (std::string other = other_group_here(draft, list.group, wanted.claim.ns); !other.empty()) {
       return wait_or_give_up(draft, wanted, other);
@@ -341,6 +347,7 @@ void finish(NodeDraft& draft, const WantedClaim& wanted, PreparedClaim& claim) {
   if (injects) draft.add(WriteCdi{claim.claim, claim.channels});
   if (claim.phase != ClaimPhase::Completed) {
     claim.phase = ClaimPhase::Completed;
+    if (injects) claim.daemon = remembered_name(*draft.world.daemon);
     draft.save_checkpoint();
   }
   AnswerPrepared answer{wanted.claim.uid, {}};

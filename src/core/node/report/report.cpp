@@ -15,6 +15,7 @@
 #include "core/node/daemon/peers.h"
 #include "core/node/daemon/recovery.h"
 #include "core/node/report/conditions.h"
+#include "core/node/report/losses.h"
 #include "core/node/report/summary.h"
 
 namespace cdom::core {
@@ -148,39 +149,22 @@ bool are_news(const Connections& connections, const api::ImexGroupReport& said) 
   return !connections.awaits_earlier && !std::ranges::includes(reported, connections.earlier);
 }
 
-// Whether pods may have used the group's daemon; not those whose claims have only begun.
-bool has_users(const Checkpoint& checkpoint, const std::string& group) {
-  return std::ranges::any_of(checkpoint.claims, [&](const auto& entry) {
-    const PreparedClaim& claim = entry.second;
-    return claim.group == group && !claim.admin_access && claim.phase != ClaimPhase::Started;
-  });
-}
-
-// Whether another daemon runs where one was READY: that one has ended with its supervisor, and with
-// it what ran over it, although nobody saw it end.
-bool is_successor(const NodeWorld& world, const ServedImexGroup& served, const SeenDaemon& daemon,
-                  const api::ImexGroupReport* said) {
-  return said != nullptr && said->state == DaemonState::Ready &&
-         has_users(world.checkpoint, served.group) && said->instance != daemon.instance &&
-         said->term == served.term && published(world)->status.boot_id == world.self.boot_id;
-}
-
-// Reports the end of the daemon before, at once.
-DaemonReport successor_report(const SeenDaemon& daemon) {
+// Reports the end of the daemon before, at once, although another one runs by now.
+DaemonReport successor_report(const MemoryLoss& loss, const SeenDaemon& daemon) {
   DaemonReport report;
   report.group.state = DaemonState::Failed;
   report.group.instance = daemon.instance;
-  report.group.since = in_seconds(daemon.since_time);
-  report.group.message =
-      cat("the IMEX daemon that was READY has ended with its supervisor, and another one has taken "
-          "its ",
-          "place; ", kMemoryLost);
+  report.group.since = loss.time;
+  report.group.message = loss.message;
   return report;
 }
 
 DaemonReport running_report(NodeDraft& draft, const ServedImexGroup& served,
                             const SeenDaemon& daemon, const api::ImexGroupReport* said) {
-  if (is_successor(draft.world, served, daemon, said)) return successor_report(daemon);
+  const bool follows = said != nullptr && said->instance != daemon.instance;
+  if (follows && is_untold(draft.world, served, said)) {
+    return successor_report(*served.loss, daemon);
+  }
   DaemonReport report;
   report.group.state = state_of(daemon.phase);
   report.group.instance = daemon.instance;
@@ -238,9 +222,7 @@ DaemonReport failed_report(const NodeDraft& draft, const ServedImexGroup& served
   base::Time began_time = world.now - (world.elapsed - began);
   if (world.daemon) {
     report.group.instance = world.daemon->instance;
-    report.group.message = world.daemon->message;
-    // Not one whose start was refused.
-    if (starts_again_for(world.daemon, served)) report.group.message += " (it is started again)";
+    report.group.message = said_of_end(*world.daemon, served);
     began = world.daemon->since;
     began_time = world.daemon->since_time;
   } else {
@@ -250,22 +232,16 @@ DaemonReport failed_report(const NodeDraft& draft, const ServedImexGroup& served
     report.remedy = "check its pod on this node";
   }
   report.group.since = since_of(report.group, said, began_time);
+  // While the next ones fail, people go on reading of it.
+  if ((world.daemon || world.supervisor_has_ended) && have_lost_memory(draft, served)) {
+    report.group.message = shortened_cause(report.group.message);
+    report.remedy = joined({kMemoryLost, report.remedy});
+    // What hung before has ended only now.
+    if (served.loss) report.group.since = std::max(report.group.since, served.loss->time);
+  }
   // The end of a daemon that was READY is the end of what ran over it, however soon the next one is
   // there.
-  const bool said_ready = world.daemon && said != nullptr && said->state == DaemonState::Ready &&
-                          said->instance == world.daemon->instance;
-  // Its READY was held for its connections; a claim that is prepared had it all the same.
-  const bool has_prepared = std::ranges::any_of(draft.checkpoint.claims, [&](const auto& entry) {
-    return entry.second.group == served.group && !entry.second.admin_access &&
-           entry.second.phase == ClaimPhase::Completed;
-  });
-  const bool held_ready = has_prepared && (said == nullptr || said->instance.empty());
-  const bool was_ready =
-      world.daemon && (said_ready || held_ready) && has_users(world.checkpoint, served.group);
-  const bool was_lost =
-      said != nullptr && said->state == DaemonState::Failed && tells_of_loss(said->message);
-  if (was_ready || (world.daemon && was_lost)) report.group.message += cat("; ", kMemoryLost);
-  if (!was_ready) report.hold = began + world.times.report_hold;
+  if (!is_untold(world, served, said)) report.hold = began + world.times.report_hold;
   return report;
 }
 
@@ -300,24 +276,24 @@ std::optional<DaemonReport> daemon_report(NodeDraft& draft, const ServedImexGrou
 }
 
 // Counted here, as only the node sees each of its daemons: a controller may not be there.
-void note_failures(const NodeWorld& world, api::ImexGroupReport& group,
-                   const api::ImexGroupReport* said) {
+void note_failures(const NodeWorld& world, const ServedImexGroup& served,
+                   api::ImexGroupReport& group, const api::ImexGroupReport* said) {
   const bool goes_on = said != nullptr && said->term == group.term &&
                        published(world)->status.boot_id == world.self.boot_id;
   if (goes_on) {
     group.restarts = said->restarts;
     group.last_failure = said->last_failure;
-    group.last_loss = said->last_loss;
-    // An agent of before 0.2 kept no loss apart.
-    if (!group.last_loss && said->last_failure && tells_of_loss(said->last_failure->message)) {
-      group.last_loss = said->last_failure;
-    }
     const bool is_another = !said->instance.empty() && said->instance != group.instance;
     if (is_another && !group.instance.empty()) ++group.restarts;
   }
+  if (const auto& loss = served.loss) {
+    group.last_loss = api::DaemonFailure{loss->time, loss->message};
+    group.lost_claims.assign(loss->claims.begin(), loss->claims.end());
+  }
   if (group.state == DaemonState::Failed) {
-    group.last_failure = api::DaemonFailure{group.since, group.message};
-    if (tells_of_loss(group.message)) group.last_loss = group.last_failure;
+    const bool is_the_loss = group.last_loss && group.since <= group.last_loss->time;
+    group.last_failure =
+        is_the_loss ? group.last_loss : api::DaemonFailure{group.since, group.message};
   }
 }
 
@@ -336,7 +312,7 @@ void add_served(NodeDraft& draft, Groups& groups, NewReport& fresh) {
   group.slot = served->slot;
   group.term = served->term;
   group.claims = claims_of(draft.checkpoint, served->group);
-  note_failures(draft.world, group, said);
+  note_failures(draft.world, *served, group, said);
   if (is_standing(draft.checkpoint, served->group)) {
     group.channels = channels_of(draft.checkpoint, served->group, said);
     group.claim_channels = claim_channels_of(draft.checkpoint, served->group);
