@@ -342,13 +342,19 @@ bool Workloads::has_unknown_claims(const std::string& ns) const {
 }
 
 void Workloads::place_consumers(api::ResourceClaim& claim) const {
-  if (!core::is_shared(claim)) return;
+  const bool is_shared = core::is_shared(claim);
+  // One that was made for its pod has no other, on the node of its device.
+  if (!is_shared && core::pod_of(claim)) return;
   const std::scoped_lock lock(mutex_);
-  const auto shared = shared_.find(claim.meta.uid);
-  if (shared == shared_.end()) return;
+  const auto known = namespaces_.find(claim.meta.ns);
+  if (known == namespaces_.end()) return;
+  const auto shared = is_shared ? shared_.find(claim.meta.uid) : shared_.end();
   for (api::ClaimConsumer& consumer : claim.reserved_for) {
-    const auto pod = shared->second.pods.find(consumer.uid);
-    if (pod != shared->second.pods.end()) consumer.node = pod->second.node;
+    const core::PodFacts* pod = find_pod(known->second.last_read, consumer.uid);
+    if (pod != nullptr) consumer.created = pod->meta.creation_time;
+    if (shared == shared_.end()) continue;
+    const auto placed = shared->second.pods.find(consumer.uid);
+    if (placed != shared->second.pods.end()) consumer.node = placed->second.node;
   }
 }
 

@@ -71,6 +71,25 @@ TEST(Workloads, KnowTheNodesOfPodsThatShareAClaim) {
   EXPECT_THAT(workloads.shared_in("team-a"), ElementsAre(kMesh));
 }
 
+// A pod that comes to a claim after a loss of memory has lost none.
+TEST(Workloads, KnowWhenTheConsumersOfAClaimWereMade) {
+  Workloads workloads;
+  core::PodFacts pod = pod_on("n1", "a");
+  pod.meta.creation_time = base::Time{} + std::chrono::seconds(5);
+  api::ResourceClaim shared = shared_by({"a", "b"});
+  workloads.consumers_seen(shared, {});
+  workloads.pods_read("team-a", {pod}, true, {});
+  workloads.place_consumers(shared);
+  EXPECT_EQ(shared.reserved_for.at(0).created, pod.meta.creation_time);
+  EXPECT_EQ(shared.reserved_for.at(1).created, std::nullopt);
+
+  api::ResourceClaim named = shared_by({"a"});
+  named.allocation->devices.clear();
+  ASSERT_FALSE(core::is_shared(named));
+  workloads.place_consumers(named);
+  EXPECT_EQ(named.reserved_for.at(0).created, pod.meta.creation_time);
+}
+
 TEST(Workloads, CountAClaimFromWhenItWasFirstSeen) {
   Workloads workloads;
   core::WorkloadsWorld world;

@@ -793,9 +793,10 @@ TEST(Reconcile, TellsTheRestartsOfAMembersDaemonAlsoOnceItIsReadyAgain) {
   group_report(world, "n2").last_failure = failure;
   const api::DaemonFailure loss{kNow - std::chrono::seconds(9), "it was killed"};
   group_report(world, "n2").last_loss = loss;
+  group_report(world, "n2").lost_claims = {uid_of("c2")};
   const Plan plan = reconcile(world);
   ASSERT_NE(status_in(plan), nullptr);
-  EXPECT_THAT(plan.actions, SizeIs(1)) << "and no Event";
+  EXPECT_THAT(plan.actions, SizeIs(2)) << "and an Event of the loss, for the pod that has it";
   apply_status(world, plan);
   const api::ComputeDomainStatus& status = *world.view.domain->status;
   EXPECT_TRUE(status.ready);

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "compute_domain/api/names.h"
+#include "compute_domain/core/memory_lost.h"
 #include "compute_domain/core/status.h"
 #include "core/builders.h"
 
@@ -316,6 +317,247 @@ TEST(StatusEvents, PodsThatHaveLostTheirMemoryAreNamedAndTold) {
   group_report(world, "n2").state = api::DaemonState::Ready;
   EXPECT_THAT(sentences(reconcile(world)),
               ::testing::Contains(HasSubstr("node n2 is ready again; " + lost + ": pod-c2")));
+}
+
+// Its daemon ended, and with it memory was lost.
+void lose_memory(api::ImexGroupReport& report, base::Time time = kNow) {
+  report.state = api::DaemonState::Failed;
+  report.message = base::cat("killed; ", kMemoryLost);
+  report.last_failure = report.last_loss = api::DaemonFailure{time, report.message};
+  report.lost_claims = report.claims;
+}
+
+// The next daemon is READY by the first report that tells of it.
+void lose_memory_and_recover(api::ImexGroupReport& report, base::Time time = kNow) {
+  report.last_loss = api::DaemonFailure{time, base::cat("killed; ", kMemoryLost)};
+  report.lost_claims = report.claims;
+}
+
+void hang(api::ImexGroupReport& report) {
+  report.state = api::DaemonState::Failed;
+  report.message = "nvidia-imex may hang";
+  report.last_failure = api::DaemonFailure{kNow - 1min, report.message};
+}
+
+// It hung before, so the member is lost already; the memory is lost only now.
+TEST(StatusEvents, TheEndOfADaemonThatHungIsToldOnceForEachLoss) {
+  World world = settled_world(2);
+  api::ImexGroupReport& report = group_report(world, "n2");
+  hang(report);
+  EXPECT_THAT(events_after(world), ElementsAre("Warning ImexFailed"));
+  lose_memory(report);
+  EXPECT_THAT(events_after(world), ElementsAre("Warning ImexFailed", "Warning ImexMemoryLost"));
+  report.message = base::cat("exited with 1; ", kMemoryLost);
+  EXPECT_THAT(events_after(world), IsEmpty());
+
+  world.nodes.at("n2").node->ready = api::ConditionStatus::Unknown;
+  events_after(world);
+  world.nodes.at("n2").node->ready = api::ConditionStatus::True;
+  EXPECT_THAT(events_after(world), ElementsAre("Warning ImexFailed")) << "the pods know it";
+  lose_memory(report, kNow + 1s);
+  EXPECT_THAT(events_after(world), ElementsAre("Warning ImexFailed", "Warning ImexMemoryLost"));
+}
+
+// A controller of 0.1 has told it, and kept no loss apart.
+TEST(StatusEvents, ALossThatAnEarlierControllerHasToldIsNotToldAgain) {
+  World world = settled_world(2);
+  lose_memory(group_report(world, "n2"));
+  events_after(world);
+  World hangs_since = world;
+  world.view.domain->status->nodes[1].last_loss.reset();
+  EXPECT_THAT(events_after(world), IsEmpty());
+
+  group_report(hangs_since, "n2").last_failure = api::DaemonFailure{kNow + 1min, "it hung"};
+  group_report(hangs_since, "n2").message = "it hung";
+  events_after(hangs_since);
+  hangs_since.view.domain->status->nodes[1].last_loss.reset();
+  EXPECT_THAT(events_after(hangs_since), IsEmpty());
+  lose_memory(group_report(hangs_since, "n2"), kNow + 2min);
+  EXPECT_THAT(events_after(hangs_since), ::testing::Contains("Warning ImexMemoryLost"));
+}
+
+// An agent of 0.1 keeps no loss apart, but its last failure.
+TEST(StatusEvents, ALossThatAnEarlierAgentReportsIsToldOnce) {
+  World world = settled_world(2);
+  api::ImexGroupReport& report = group_report(world, "n2");
+  lose_memory(report);
+  report.last_loss.reset();
+  EXPECT_THAT(events_after(world), ElementsAre("Warning ImexFailed", "Warning ImexMemoryLost"));
+  world.nodes.at("n2").node->ready = api::ConditionStatus::Unknown;
+  events_after(world);
+  world.nodes.at("n2").node->ready = api::ConditionStatus::True;
+  EXPECT_THAT(events_after(world), ElementsAre("Warning ImexFailed"));
+}
+
+TEST(StatusEvents, ALossIsToldOnceAlsoWhileItsNodeIsDoubted) {
+  World world = settled_world(2);
+  world.nodes.at("n2").node->ready = api::ConditionStatus::Unknown;
+  EXPECT_THAT(events_after(world), ElementsAre("Warning NodeUnknown"));
+  lose_memory(group_report(world, "n2"));
+  EXPECT_THAT(events_after(world), ElementsAre("Warning ImexMemoryLost"));
+  world.nodes.at("n2").node->ready = api::ConditionStatus::True;
+  EXPECT_THAT(events_after(world), ElementsAre("Warning ImexFailed")) << "the pods know it";
+}
+
+// The supervisor was silent when it ended: that was the node's last failure, at the same time.
+TEST(StatusEvents, ALossIsToldThatIsFoundLaterThanTheFailure) {
+  World world = settled_world(2);
+  api::ImexGroupReport& report = group_report(world, "n2");
+  hang(report);
+  report.last_failure->time = kNow;
+  events_after(world);
+  lose_memory(report, kNow);
+  report.last_failure = api::DaemonFailure{kNow, "it is silent"};
+  EXPECT_THAT(events_after(world), ::testing::Contains("Warning ImexMemoryLost"));
+  EXPECT_THAT(events_after(world), IsEmpty());
+  world.view.domain->status->nodes[1].last_loss.reset();
+  EXPECT_THAT(events_after(world), IsEmpty()) << "an older definition keeps none, but the message";
+}
+
+// The controller was not there, and finds the next daemon READY.
+TEST(StatusEvents, ALossThatHasPassedWhileNobodyLookedIsTold) {
+  World world = settled_world(2);
+  lose_memory_and_recover(group_report(world, "n2"));
+  EXPECT_THAT(events_after(world), ElementsAre("Warning ImexMemoryLost"));
+  EXPECT_THAT(events_after(world), IsEmpty());
+}
+
+// The status does not keep a fraction of a second.
+TEST(StatusEvents, ATimeWithAFractionIsOneLoss) {
+  World world = settled_world(3);
+  lose_memory(group_report(world, "n2"), kNow + 500ms);
+  group_report(world, "n2").message = "it hangs";
+  events_after(world);
+  for (int i = 0; i < 3; ++i) {
+    for (auto& node : world.view.domain->status->nodes) {
+      for (auto* failure : {&node.last_loss, &node.last_failure}) {
+        if (*failure) (*failure)->time = std::chrono::floor<std::chrono::seconds>((*failure)->time);
+      }
+    }
+    group_report(world, "n3").restarts += 1;  // anything else of the domain
+    EXPECT_THAT(events_after(world), IsEmpty());
+  }
+}
+
+// Who is named or told in a plan.
+std::string pods_in(const World& world) {
+  std::string text;
+  for (const std::string& sentence : sentences(reconcile(world))) {
+    if (sentence.find("event") != std::string::npos) text += sentence;
+  }
+  return text;
+}
+
+// A pod that came while the daemon hung waits for its claim to be prepared, and imported nothing.
+TEST(StatusEvents, APodWhoseClaimIsNotPreparedHasLostNothing) {
+  World world = settled_world(2);
+  api::ImexGroupReport& report = group_report(world, "n2");
+  hang(report);
+  events_after(world);
+  world.view.claims.push_back(claim("c9").on("n2"));
+  write_list(world);
+  events_after(world);
+  ASSERT_THAT(report.claims, ElementsAre(uid_of("c2")));
+  lose_memory(report);
+  EXPECT_THAT(pods_in(world), HasSubstr("ImexMemoryLost on Pod team-a/pod-c2"));
+  EXPECT_THAT(pods_in(world), Not(HasSubstr("pod-c9")));
+
+  // Nor when it is prepared with the next daemon before the controller sees either.
+  report.lost_claims = report.claims;
+  report.claims.push_back(uid_of("c9"));
+  EXPECT_THAT(pods_in(world), HasSubstr("ImexMemoryLost on Pod team-a/pod-c2"));
+  EXPECT_THAT(pods_in(world), Not(HasSubstr("pod-c9")));
+}
+
+TEST(StatusEvents, ACureNamesNoPodThatCameAfterTheLoss) {
+  World world = settled_world(2);
+  api::ImexGroupReport& report = group_report(world, "n2");
+  lose_memory(report);
+  report.lost_claims = report.claims;
+  events_after(world);
+  world.view.claims.push_back(claim("c9").on("n2"));
+  write_list(world);
+  events_after(world);
+  report.state = api::DaemonState::Ready;
+  report.message = "";
+  report.claims.push_back(uid_of("c9"));
+  EXPECT_THAT(pods_in(world), HasSubstr(": pod-c2"));
+  EXPECT_THAT(pods_in(world), Not(HasSubstr("pod-c9")));
+}
+
+// A claim that several pods share by name, and the controller looks late.
+TEST(StatusEvents, APodThatComesToAClaimAfterTheLossHasLostNothing) {
+  World world = settled_world(2);
+  lose_memory_and_recover(group_report(world, "n2"), kNow - 10min);
+  for (api::ResourceClaim& claim : world.view.claims) {
+    if (claim.meta.uid != uid_of("c2")) continue;
+    claim.reserved_for.push_back(
+        {.resource = "pods", .name = "later", .uid = "later", .created = kNow - 9min});
+    claim.reserved_for.push_back(
+        {.resource = "pods", .name = "before", .uid = "before", .created = kNow - 11min});
+  }
+  EXPECT_THAT(pods_in(world), HasSubstr("ImexMemoryLost on Pod team-a/before"));
+  EXPECT_THAT(pods_in(world), HasSubstr("ImexMemoryLost on Pod team-a/pod-c2"));
+  EXPECT_THAT(pods_in(world), Not(HasSubstr("later")));
+}
+
+// With a node's token anything can be reported.
+TEST(StatusEvents, ANodeTellsNoPodsOfOtherNodes) {
+  World world = settled_world(2);
+  lose_memory_and_recover(group_report(world, "n2"));
+  group_report(world, "n2").lost_claims = {uid_of("c1"), uid_of("c2")};
+  EXPECT_THAT(pods_in(world), HasSubstr("pod-c2"));
+  EXPECT_THAT(pods_in(world), Not(HasSubstr("pod-c1")));
+}
+
+TEST(StatusEvents, ALossOfNobodyIsToldToNobody) {
+  World world = settled_world(2);
+  lose_memory_and_recover(group_report(world, "n2"));
+  group_report(world, "n2").lost_claims.clear();
+  EXPECT_THAT(pods_in(world), IsEmpty());
+}
+
+// The definition of ComputeDomain is older than that of ComputeDomainNode.
+TEST(StatusEvents, ALossIsToldOnceAlsoWhereTheStatusKeepsNoneApart) {
+  for (const auto& failure : {std::optional<api::DaemonFailure>(),
+                              std::optional(api::DaemonFailure{kNow - 1min, "exited with 1"}),
+                              std::optional(api::DaemonFailure{kNow, "it is silent"}),
+                              std::optional(api::DaemonFailure{kNow + 1s, "it hangs"})}) {
+    World world = settled_world(2);
+    lose_memory_and_recover(group_report(world, "n2"));
+    group_report(world, "n2").last_failure = failure;
+    EXPECT_THAT(events_after(world), ElementsAre("Warning ImexMemoryLost"));
+    for (int i = 0; i < 3; ++i) {
+      for (auto& node : world.view.domain->status->nodes) node.last_loss.reset();
+      group_report(world, "n1").restarts += 1;  // anything else of the domain
+      EXPECT_THAT(events_after(world), IsEmpty());
+    }
+  }
+}
+
+// The clock of its node was ahead at the first.
+TEST(StatusEvents, ALossAfterOneThatIsStillToComeIsToldOnce) {
+  World world = settled_world(2);
+  lose_memory_and_recover(group_report(world, "n2"), kNow + 24h);
+  events_after(world);
+  lose_memory_and_recover(group_report(world, "n2"), kNow + 1s);
+  EXPECT_THAT(events_after(world), ElementsAre("Warning ImexMemoryLost"));
+  group_report(world, "n1").restarts += 1;
+  EXPECT_THAT(events_after(world), IsEmpty());
+}
+
+// An older agent in between has told a later one in its way; this one goes by its checkpoint.
+TEST(StatusEvents, AnEarlierLossIsNotToldAfterALaterOne) {
+  World world = settled_world(2);
+  api::ImexGroupReport& report = group_report(world, "n2");
+  lose_memory_and_recover(report, kNow - 2min);
+  report.last_failure = report.last_loss;
+  events_after(world);
+  const auto first = std::exchange(report.last_loss, std::nullopt);
+  report.last_failure = api::DaemonFailure{kNow - 1min, base::cat("killed; ", kMemoryLost)};
+  EXPECT_THAT(events_after(world), ElementsAre("Warning ImexMemoryLost"));
+  report.last_loss = first;
+  EXPECT_THAT(events_after(world), IsEmpty());
 }
 
 TEST(StatusEvents, AMemberThatComesWithAFaultIsToldOf) {

@@ -60,8 +60,10 @@ struct Allocation {
 struct ClaimConsumer {
   std::string resource;  // "pods"
   std::string name, uid;
-  // The pod's node, when the reader of the pod has filled it in; not a field of the API.
+  // The pod's node, and when it was made, where the reader of the pod has filled them in; no fields
+  // of the API.
   std::string node = {};
+  std::optional<base::Time> created = {};
 
   friend bool operator==(const ClaimConsumer&, const ClaimConsumer&) = default;
 };

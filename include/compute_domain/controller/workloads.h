@@ -56,7 +56,8 @@ class Workloads {
   // UIDs.
   [[nodiscard]] std::set<std::string> claims_of(const std::string& workload) const;
   [[nodiscard]] bool has_unknown_claims(const std::string& ns) const;
-  // Fills in the nodes of the pods that share it, as far as they are known.
+  // Fills in the nodes of the pods that share it, and when its pods were made, as far as that is
+  // known.
   void place_consumers(api::ResourceClaim& claim) const;
   // Shared claims with a pod on the node, and all of a namespace.
   [[nodiscard]] std::vector<api::ObjectName> shared_on(const std::string& node) const;

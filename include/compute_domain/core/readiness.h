@@ -24,6 +24,9 @@ struct MemberView {
   std::string address;
   std::int64_t restarts = 0;  // of its IMEX daemon, by its own word
   std::optional<api::DaemonFailure> last_failure, last_loss;
+  // Sorted UIDs of the claims here whose pods lost memory with the last loss; of a node whose agent
+  // does not say which, those that it has prepared.
+  std::vector<std::string> lost_claims;
 };
 
 // A pair of members of one group that is not connected, by name. `is_reported`: one of them reports

@@ -85,8 +85,8 @@ void fields_of(auto& each, Of<Allocation> auto& allocation) {
 }
 
 void fields_of(auto& each, Of<ClaimConsumer> auto& consumer) {
-  auto& [resource, name, uid, node] = consumer;
-  each(resource, name, uid, node);
+  auto& [resource, name, uid, node, created] = consumer;
+  each(resource, name, uid, node, created);
 }
 
 void fields_of(auto& each, Of<DomainRef> auto& ref) {

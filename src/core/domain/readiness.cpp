@@ -259,6 +259,17 @@ void note_failures(MemberView& member, const api::ImexGroupReport* report, const
     member.restarts = report->restarts;
     member.last_failure = report->last_failure;
     member.last_loss = report->last_loss;
+    if (report->last_loss) {
+      member.lost_claims = report->lost_claims;
+      // A status whose definition is of before 0.2 keeps only that.
+      if (!member.last_failure || member.last_failure->time <= member.last_loss->time) {
+        member.last_failure = member.last_loss;
+      }
+    } else if (report->last_failure || !report->message.empty()) {
+      // An older agent does not say which; what has only waited there has lost nothing.
+      member.lost_claims = report->claims;
+    }
+    std::ranges::sort(member.lost_claims);
   } else if (const auto* before = status_before(world, member.membership.node)) {
     member.restarts = before->restarts;
     member.last_failure = before->last_failure;

@@ -56,14 +56,18 @@ std::string own_words(const api::Condition& ready, const api::ComputeDomainStatu
   return words;
 }
 
-// Those whose claims make its node a member.
-std::vector<api::ObjectReference> pods_of(const MemberView& member, const World& world) {
+// Those that lost memory with the member's last loss. A node names claims of its own only, whatever
+// it reports.
+std::vector<api::ObjectReference> losers_of(const MemberView& member, const World& world) {
+  const auto& loss = loss_of(member);
   std::vector<api::ObjectReference> pods;
   for (const api::ResourceClaim& claim : world.view.claims) {
     if (!std::ranges::binary_search(member.membership.claims, claim.meta.uid)) continue;
+    if (!std::ranges::binary_search(member.lost_claims, claim.meta.uid)) continue;
     for (const api::ClaimConsumer& consumer : claim.reserved_for) {
       const bool is_there = !is_shared(claim) || consumer.node == member.membership.node;
-      if (consumer.resource != "pods" || !is_there) continue;
+      const bool came_later = loss && consumer.created && *consumer.created > loss->time;
+      if (consumer.resource != "pods" || !is_there || came_later) continue;
       pods.push_back({"v1", "Pod", claim.meta.ns, consumer.name, consumer.uid});
     }
   }
@@ -88,6 +92,7 @@ class News {
   std::vector<RecordEvent> events() && {
     for (const MemberView& member : readiness_.members) {
       if (is_lost(member)) tell_loss(member);
+      if (has_lost_memory(member)) tell_losers(member);
     }
     const std::string cures = cures_text();
     const bool becomes_ready = after_.ready && !before_.ready;
@@ -121,12 +126,25 @@ class News {
     return it == before_.nodes.end() ? nullptr : &*it;
   }
 
+  // Whether memory was lost with its daemon that the status does not tell of yet, whatever the
+  // member is now.
+  [[nodiscard]] bool has_lost_memory(const MemberView& member) const {
+    const api::ComputeDomainNodeStatus* old = before(member);
+    if (old == nullptr) return false;
+    const auto& loss = loss_of(member);
+    if (!loss) return tells_of_loss(member.detail) && is_lost(member);
+    // The status keeps whole seconds.
+    return lacks_loss(*old, std::chrono::floor<std::chrono::seconds>(loss->time), world_.now);
+  }
+
   // What is found after a lesser thing is news too: first the peers miss a machine, then its
   // kubelet is silent.
   [[nodiscard]] bool is_lost(const MemberView& member) const {
     const api::ComputeDomainNodeStatus* old = before(member);
     if (old == nullptr || member.state == "Ready") return false;
     if (old->ready) return true;
+    // It hung, and has ended now.
+    if (tells_of_loss(member.detail) && member.last_loss && has_lost_memory(member)) return true;
     const auto reason = Reason::find(old->reason);
     return reason && reason->is_severe() && member.state.is_worse_than(*reason);
   }
@@ -134,10 +152,14 @@ class News {
   void tell_loss(const MemberView& member) {
     const std::string& node = member.membership.node;
     std::vector<api::ObjectReference> pods;
-    if (tells_of_loss(member.detail)) pods = pods_of(member, world_);
+    if (tells_of_loss(member.detail)) pods = losers_of(member, world_);
     lost_.insert(node);
     tell(member.state, cat("node ", node, ": ", member.detail, names_text(pods)));
-    for (const api::ObjectReference& pod : pods) {
+  }
+
+  void tell_losers(const MemberView& member) {
+    const std::string& node = member.membership.node;
+    for (const api::ObjectReference& pod : losers_of(member, world_)) {
       events_.push_back(
           event_on(pod, "ImexMemoryLost",
                    cat("the IMEX daemon of node ", node,
@@ -159,7 +181,7 @@ class News {
       nodes.push_back(member.membership.node);
       if (!tells_of_loss(old->message)) continue;
       have_lost_memory = true;
-      for (api::ObjectReference& pod : pods_of(member, world_)) pods.push_back(std::move(pod));
+      for (api::ObjectReference& pod : losers_of(member, world_)) pods.push_back(std::move(pod));
     }
     if (nodes.empty()) return "";
     return cat(nodes.size() == 1 ? "node " : "nodes ", base::list_names(nodes),
