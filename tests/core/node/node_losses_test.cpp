@@ -702,6 +702,7 @@ TEST(NodeLosses, ThatAreToldOutliveTheReplacementOfOnePod) {
   ASSERT_TRUE(scene.is_prepared("b"));
   scene.advance(seconds(2)).settle();
   EXPECT_EQ(scene.group()->last_loss, lost);
+  EXPECT_EQ(scene.group()->last_failure, lost) << "of what reads no lastLoss";
 }
 
 TEST(NodeLosses, ASuccessorIsToldAtOnceAlsoBeforeTheReportOfANewTerm) {
@@ -915,6 +916,149 @@ TEST(NodeLosses, AreForgottenWhenTheNodeBoots) {
   scene.settle().advance(seconds(2)).settle();
   EXPECT_TRUE(scene.world.checkpoint.claims.empty());
   EXPECT_TRUE(scene.group() == nullptr || !scene.group()->last_loss);
+}
+
+// The clock is set back by less than would show.
+TEST(NodeLosses, AreNoEarlierThanAFailureThatIsReported) {
+  NodeScene hangs = hung();
+  const base::Time hung_since = hangs.group()->last_failure->time;
+  hangs.world.now -= seconds(50);
+  hangs.advance(seconds(5)).daemon_dies("killed").settle();
+  ASSERT_TRUE(hangs.group()->last_loss);
+  EXPECT_EQ(hangs.group()->last_loss->time, hung_since);
+  EXPECT_EQ(hangs.group()->last_failure, hangs.group()->last_loss);
+
+  NodeScene silent = serving(2);
+  silent.world.now = std::chrono::floor<seconds>(silent.world.now);
+  silent.world.daemon.reset();
+  silent.world.supervisor_error = "compute-domain-imex does not answer";
+  silent.world.supervisor_silent_since = silent.world.elapsed;
+  silent.settle().advance(seconds(3)).settle();
+  ASSERT_EQ(silent.group()->state, api::DaemonState::Failed);
+  const base::Time silent_since = silent.group()->last_failure->time;
+  silent.world.now -= milliseconds(1);
+  silent.world.supervisor_has_ended = true;
+  silent.settle().advance(seconds(2)).settle();
+  ASSERT_TRUE(silent.group()->last_loss);
+  EXPECT_EQ(silent.group()->last_loss->time, silent_since);
+}
+
+TEST(NodeLosses, AreTheLastFailureAlsoWhereTheClockWasSetBackWhileTheDaemonHung) {
+  NodeScene scene = hung();
+  scene.world.now -= std::chrono::hours(1);
+  scene.advance(seconds(5)).daemon_dies("killed").settle();
+  ASSERT_TRUE(scene.group()->last_loss);
+  EXPECT_EQ(scene.group()->last_loss->time, scene.world.now);
+  EXPECT_EQ(scene.group()->last_failure, scene.group()->last_loss);
+  EXPECT_EQ(scene.group()->since, scene.world.now);
+}
+
+// The clock was ahead when it was noted, and the report has one of before.
+TEST(NodeLosses, ThatAreNotToldYetAreNotReplacedByOneThatWasTold) {
+  NodeScene scene = serving();
+  scene.advance(minutes(1)).daemon_dies("first").settle();
+  scene.advance(seconds(2)).daemon_is_another(base::DaemonPhase::Ready).settle();
+  scene.advance(seconds(3)).settle();
+  ASSERT_EQ(scene.group()->state, api::DaemonState::Ready);
+  scene.world.report.current = false;
+  scene.world.now += std::chrono::hours(1);
+  scene.advance(minutes(1)).daemon_dies("second").settle();
+  scene.world.now -= std::chrono::hours(1);
+  scene.world.report.current = true;
+  scene.settle().advance(seconds(2)).settle();
+  EXPECT_THAT(scene.group()->last_loss->message, HasSubstr("second"));
+}
+
+// The report is of before that, and no other gets out.
+TEST(NodeLosses, SettleWhereTheHostsDaemonHasTheInstanceOfTheNodesOwn) {
+  for (const bool is_hosts_now : {true, false}) {
+    NodeScene scene;
+    scene.world.daemon->host_managed = !is_hosts_now;
+    scene.settle().show(train().admits("a")).prepare("a").settle().daemon_ready().settle();
+    scene.advance(seconds(2)).settle();
+    ASSERT_EQ(scene.group()->state, api::DaemonState::Ready);
+    scene.world.report.current = false;
+    scene.world.daemon->host_managed = is_hosts_now;
+    scene.daemon_is(base::DaemonPhase::Failed).settle();
+    EXPECT_FALSE(scene.world.checkpoint.served->loss);
+  }
+}
+
+// A loss was told, then it was here in between and kept what it does not know of the claim.
+TEST(NodeLosses, AreNotedOfADaemonThatWasReadyOnlyUnderAnEarlierAgent) {
+  for (const std::string now : {"another", "third", ""}) {
+    NodeScene scene = serving();
+    scene.advance(minutes(1)).daemon_dies("killed").settle();
+    const auto first = scene.group()->last_loss;
+    const Checkpoint kept = scene.world.checkpoint;
+    scene.advance(seconds(2)).daemon_is_another(base::DaemonPhase::Ready).settle();
+    scene.advance(seconds(3)).settle();
+    ASSERT_EQ(scene.group()->state, api::DaemonState::Ready);
+    scene.world.checkpoint = kept;
+    scene.advance(minutes(1)).daemon_dies("killed again");
+    if (now == "third") {
+      scene.daemon_is_another(base::DaemonPhase::Starting).world.daemon->instance = now;
+    } else if (now.empty()) {
+      scene.world.daemon.reset();
+      scene.world.supervisor_silent_since = scene.world.elapsed;
+      scene.world.supervisor_has_ended = true;
+    }
+    scene.settle();
+    EXPECT_NE(scene.group()->last_loss, first) << now;
+    const auto second = scene.group()->last_loss;
+    scene.advance(seconds(2)).settle();
+    EXPECT_EQ(scene.group()->last_loss, second) << now;
+  }
+}
+
+// Under the earlier agent the node has got the host's.
+TEST(NodeLosses, AreNotedOfNoHostsDaemonThatWasReadyOnlyUnderAnEarlierAgent) {
+  NodeScene scene = serving();
+  scene.advance(minutes(1)).daemon_dies("killed").settle();
+  const auto first = scene.group()->last_loss;
+  const Checkpoint kept = scene.world.checkpoint;
+  scene.advance(seconds(2)).daemon_is_another(base::DaemonPhase::Ready);
+  scene.world.daemon->host_managed = true;
+  scene.settle().advance(seconds(3)).settle();
+  ASSERT_EQ(scene.group()->state, api::DaemonState::Ready);
+  scene.world.checkpoint = kept;
+  scene.daemon_is(base::DaemonPhase::Failed).settle().advance(seconds(2)).settle();
+  EXPECT_EQ(scene.group()->last_loss, first);
+  EXPECT_EQ(scene.world.checkpoint.claims.at("a-uid").daemon, kHostsDaemon);
+  EXPECT_FALSE(scene.world.checkpoint.claims.at("a-uid").lost_memory);
+}
+
+// Two daemons end before a report gets out; the one that is there calls the first READY.
+TEST(NodeLosses, KeepTheirWordsWhereTheReportIsOfTheDaemonBefore) {
+  NodeScene scene = serving();
+  scene.advance(minutes(1)).world.report.current = false;
+  scene.daemon_is_another(base::DaemonPhase::Ready).settle();
+  scene.advance(minutes(1)).daemon_dies("killed").settle();
+  const auto noted = scene.world.checkpoint.served->loss;
+  EXPECT_THAT(noted->message, HasSubstr("killed"));
+  scene.advance(seconds(2)).settle();
+  EXPECT_EQ(scene.world.checkpoint.served->loss, noted);
+}
+
+// It told of a loss in the term before, of which its report has nothing any more.
+TEST(NodeLosses, OfAnEarlierAgentsClaimsAreNotThoseOfADaemonThatOnlyStarts) {
+  for (const auto phase : {base::DaemonPhase::Starting, base::DaemonPhase::Recovering}) {
+    NodeScene scene = serving();
+    scene.advance(minutes(1)).daemon_dies("killed").settle();
+    ASSERT_TRUE(scene.group()->last_loss);
+    scene.advance(seconds(2)).daemon_is_another(phase).settle();
+    scene.advance(seconds(2)).settle();
+    scene = of_earlier_agent(scene);
+    auto& said = scene.world.report.objects.front().status.groups.front();
+    said.last_loss.reset();
+    said.last_failure.reset();
+    said.lost_claims.clear();
+    said.restarts = 0;
+    said.term = ++scene.world.checkpoint.served->term;
+    scene.settle().advance(seconds(2)).settle();
+    scene.daemon_dies("exited with 1").settle().advance(seconds(2)).settle();
+    EXPECT_EQ(scene.group()->last_loss, std::nullopt);
+  }
 }
 
 }  // namespace

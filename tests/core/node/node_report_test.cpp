@@ -423,7 +423,8 @@ TEST(NodeReport, CountsTheRestartsOfATermAndKeepsTheLastFailure) {
   scene.world.report.objects.front().status.groups.front().term = 0;
   scene.settle();
   EXPECT_EQ(scene.group()->restarts, 0) << "of another term";
-  EXPECT_EQ(scene.group()->last_failure, std::nullopt);
+  ASSERT_TRUE(scene.group()->last_failure);
+  EXPECT_EQ(scene.group()->last_failure, scene.group()->last_loss) << "that has no term";
 }
 
 TEST(NodeReport, KeepsTheLossOfMemoryWhateverFailsLater) {
@@ -449,9 +450,13 @@ TEST(NodeReport, KeepsTheLossOfMemoryWhateverFailsLater) {
   scene.settle();
   EXPECT_EQ(scene.group()->last_loss, scene.group()->last_failure) << "by an agent of 0.1.0";
 
+  scene.world.report.objects.front().status.groups.front().last_failure =
+      api::DaemonFailure{scene.world.now, "it hung"};
+  scene.settle();
+  ASSERT_EQ(scene.group()->last_failure->message, "it hung");
   ++scene.world.checkpoint.served->term;
   scene.settle();
-  EXPECT_EQ(scene.group()->last_failure, std::nullopt) << "of another term";
+  EXPECT_EQ(scene.group()->last_failure, scene.group()->last_loss) << "of another term";
   EXPECT_TRUE(scene.group()->last_loss) << "the claims that have it are still here";
 }
 

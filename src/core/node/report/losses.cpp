@@ -30,9 +30,15 @@ bool is_among(const std::vector<std::string>& uids, const PreparedClaim& claim) 
   return std::ranges::find(uids, claim.claim.uid) != uids.end();
 }
 
+bool is_of_hosts(const NodeWorld& world) {
+  return world.report.objects.front().status.host_managed;
+}
+
+// Under one instance it may be the host's in the report and the node's own by now.
 bool names_the_running(const api::ImexGroupReport* said, const NodeWorld& world) {
   return world.daemon && said != nullptr && !said->instance.empty() &&
-         said->instance == world.daemon->instance;
+         said->instance == world.daemon->instance &&
+         is_of_hosts(world) == world.daemon->host_managed;
 }
 
 // An agent of before 0.2 remembers no daemon, nor does a checkpoint that was lost: what was
@@ -40,13 +46,16 @@ bool names_the_running(const api::ImexGroupReport* said, const NodeWorld& world)
 bool take_daemon_from_report(PreparedClaim& claim, const NodeWorld& world,
                              const api::ImexGroupReport* said) {
   if (said == nullptr || said->instance.empty() || !is_among(said->claims, claim)) return false;
-  if (world.report.objects.front().status.host_managed) {
+  if (is_of_hosts(world)) {
     claim.daemon = kHostsDaemon;
+    claim.lost_memory = false;
     return true;
   }
   const bool is_lost = said->state == DaemonState::Failed && tells_of_loss(said->message);
-  // It may hang by now, and is the only one with which the claim can have been prepared.
+  // It hangs, so it may have been READY, and no other is known with which the claim can have been
+  // prepared.
   const bool is_the_first = names_the_running(said, world) && world.daemon->running &&
+                            world.daemon->phase == base::DaemonPhase::Failed &&
                             said->restarts == 0 && !is_among(said->lost_claims, claim);
   if (said->state != DaemonState::Ready && !is_lost && !is_the_first) return false;
   claim.daemon = said->instance;
@@ -55,11 +64,15 @@ bool take_daemon_from_report(PreparedClaim& claim, const NodeWorld& world,
 }
 
 // An agent of before 0.2 has been here in between where the report names a daemon that no claim
-// remembers: the end of the one before is noted before any report names another.
+// remembers: the end of the one before is noted before any report names another, and which one is
+// READY before a report says so.
 bool is_of_earlier_agent(const PreparedClaim& claim, const NodeWorld& world,
-                         const api::ImexGroupReport* said) {
-  return names_the_running(said, world) && !claim.lost_memory &&
-         claim.daemon != remembered_name(*world.daemon);
+                         const ServedImexGroup& served, const api::ImexGroupReport* said) {
+  const bool is_running = names_the_running(said, world);
+  if (!claim.lost_memory) return is_running && claim.daemon != remembered_name(*world.daemon);
+  // Of a daemon that has ended too, if only the report is later than the loss.
+  return said != nullptr && said->state == DaemonState::Ready &&
+         (is_running || !is_untold(world, served, said)) && claim.daemon != said->instance;
 }
 
 // Such an agent may have told of a later loss, or the checkpoint was lost. Whether it is noted now.
@@ -68,7 +81,8 @@ bool take_loss_from_report(ServedImexGroup& served, const NodeWorld& world,
   if (said == nullptr) return false;
   const auto& told = loss_of(*said);
   if (!told || is_to_come(told->time, world.now)) return false;
-  if (served.loss && !is_later_loss(told->time, served.loss->time, world.now)) return false;
+  // Nor does it replace one that is still to be told, of a clock that was set back since.
+  if (served.loss && told->time <= served.loss->time) return false;
   const auto& claims = said->last_loss ? said->lost_claims : said->claims;
   if (claims.empty()) return false;
   served.loss = MemoryLoss{
@@ -124,10 +138,19 @@ std::string how_they_ended(const NodeWorld& world, const ServedImexGroup& served
              world.daemon->running ? ", and another one has taken its place" : "");
 }
 
+// No earlier than a failure that is reported: that one would look as if it came after the loss. A
+// clock may have been set back a little.
+base::Time no_earlier_than_reported(base::Time time, const NodeWorld& world,
+                                    const api::ImexGroupReport* said) {
+  if (said == nullptr || !said->last_failure) return time;
+  const base::Time reported = said->last_failure->time;
+  return is_to_come(reported, world.now) ? time : std::max(time, reported);
+}
+
 // Those of a loss that nobody knows of yet are told with the new one.
 void note_loss(ServedImexGroup& served, const NodeWorld& world, const api::ImexGroupReport* said,
                std::set<std::string> claims, const std::string& how) {
-  base::Time time = time_of_end(world);
+  base::Time time = no_earlier_than_reported(time_of_end(world), world, said);
   if (is_untold(world, served, said)) {
     claims.insert(served.loss->claims.begin(), served.loss->claims.end());
   }
@@ -156,7 +179,7 @@ void note_losses(NodeDraft& draft) {
   std::set<std::string> lost, ended;
   for (auto& [uid, claim] : draft.checkpoint.claims) {
     if (!may_import(claim, *served)) continue;
-    if (is_of_earlier_agent(claim, world, said)) {
+    if (is_of_earlier_agent(claim, world, *served, said)) {
       has_news |= !claim.daemon.empty();
       claim.daemon.clear();
     }

@@ -236,8 +236,10 @@ DaemonReport failed_report(const NodeDraft& draft, const ServedImexGroup& served
   if ((world.daemon || world.supervisor_has_ended) && have_lost_memory(draft, served)) {
     report.group.message = shortened_cause(report.group.message);
     report.remedy = joined({kMemoryLost, report.remedy});
-    // What hung before has ended only now.
-    if (served.loss) report.group.since = std::max(report.group.since, served.loss->time);
+    // What hung before has ended only now, also where the clock was set back meanwhile.
+    if (served.loss && is_later_loss(served.loss->time, report.group.since, world.now)) {
+      report.group.since = served.loss->time;
+    }
   }
   // The end of a daemon that was READY is the end of what ran over it, however soon the next one is
   // there.
@@ -289,6 +291,10 @@ void note_failures(const NodeWorld& world, const ServedImexGroup& served,
   if (const auto& loss = served.loss) {
     group.last_loss = api::DaemonFailure{loss->time, loss->message};
     group.lost_claims.assign(loss->claims.begin(), loss->claims.end());
+    // A reader or a definition of before 0.2 has only that of it, in every term.
+    if (!group.last_failure || group.last_failure->time < loss->time) {
+      group.last_failure = group.last_loss;
+    }
   }
   if (group.state == DaemonState::Failed) {
     const bool is_the_loss = group.last_loss && group.since <= group.last_loss->time;
