@@ -560,6 +560,85 @@ TEST(StatusEvents, AnEarlierLossIsNotToldAfterALaterOne) {
   EXPECT_THAT(events_after(world), IsEmpty());
 }
 
+// An agent of 0.1 carries the words of a loss on, with a later time.
+TEST(StatusEvents, ALossIsToldOnceWhileAnEarlierAgentsNextDaemonsFail) {
+  World world = settled_world(2);
+  api::ImexGroupReport& report = group_report(world, "n2");
+  lose_memory(report);
+  report.last_loss.reset();
+  report.lost_claims.clear();
+  EXPECT_THAT(events_after(world), ElementsAre("Warning ImexFailed", "Warning ImexMemoryLost"));
+  for (int i = 1; i < 4; ++i) {
+    report.since = kNow + i * 10s;
+    report.last_failure = api::DaemonFailure{kNow + i * 10s, report.message};
+    report.restarts = i;
+    EXPECT_THAT(events_after(world), IsEmpty()) << i;
+  }
+  report.state = api::DaemonState::Ready;
+  const std::string words = std::exchange(report.message, "");
+  events_after(world);
+  report.state = api::DaemonState::Failed;
+  report.message = words;
+  report.last_failure = api::DaemonFailure{kNow + 1min, words};
+  EXPECT_THAT(events_after(world), ElementsAre("Warning ImexFailed", "Warning ImexMemoryLost"));
+}
+
+TEST(StatusEvents, ALossIsToldOnceWhereTheStatusKeepsNoneApartAndTheNodesClockIsAhead) {
+  World world = settled_world(2);
+  lose_memory_and_recover(group_report(world, "n2"), kNow + 5min);
+  group_report(world, "n2").last_failure = api::DaemonFailure{kNow + 6min, "it hangs"};
+  EXPECT_THAT(events_after(world), ElementsAre("Warning ImexMemoryLost"));
+  for (int i = 0; i < 4; ++i) {
+    for (auto& node : world.view.domain->status->nodes) node.last_loss.reset();
+    group_report(world, "n1").restarts += 1;
+    if (i == 2) group_report(world, "n2").last_failure->time += 5min;
+    EXPECT_THAT(events_after(world), IsEmpty());
+  }
+}
+
+// The clock of its node was ahead when its daemon hung, and was set back.
+TEST(StatusEvents, ALossAfterAFailureThatIsStillToComeIsTold) {
+  World world = settled_world(2);
+  api::ImexGroupReport& report = group_report(world, "n2");
+  hang(report);
+  report.last_failure->time = kNow + 24h;
+  events_after(world);
+  lose_memory(report);
+  EXPECT_THAT(events_after(world), ElementsAre("Warning ImexFailed", "Warning ImexMemoryLost"));
+  EXPECT_THAT(events_after(world), IsEmpty());
+}
+
+// A daemon for the whole clique has users of many domains, one after another.
+TEST(StatusOfMembers, HaveALossOnlyWithAClaimThatLostMemory) {
+  for (const bool is_last_failure : {false, true}) {
+    World world = settled_world(2);
+    api::ImexGroupReport& report = group_report(world, "n2");
+    lose_memory_and_recover(report, kNow - 500h);
+    if (is_last_failure) report.last_failure = report.last_loss;
+    report.lost_claims = {"gone"};
+    events_after(world);
+    EXPECT_EQ(world.view.domain->status->nodes[1].last_loss, std::nullopt);
+    EXPECT_EQ(world.view.domain->status->nodes[1].last_failure, std::nullopt);
+
+    report.last_failure = api::DaemonFailure{kNow, "it hung"};
+    events_after(world);
+    EXPECT_EQ(world.view.domain->status->nodes[1].last_loss, std::nullopt);
+    EXPECT_EQ(world.view.domain->status->nodes[1].last_failure, report.last_failure);
+  }
+}
+
+TEST(StatusOfMembers, KeepALossWhenTheClaimsThatLostMemoryAreGone) {
+  World world = settled_world(2);
+  api::ImexGroupReport& report = group_report(world, "n2");
+  lose_memory_and_recover(report, kNow - 1h + 500ms);
+  events_after(world);
+  auto& stored = world.view.domain->status->nodes[1];
+  stored.last_loss->time = stored.last_failure->time = kNow - 1h;  // in whole seconds
+  report.lost_claims = {"gone"};
+  events_after(world);
+  EXPECT_EQ(world.view.domain->status->nodes[1].last_loss, report.last_loss);
+}
+
 TEST(StatusEvents, AMemberThatComesWithAFaultIsToldOf) {
   World world = settled_world(3);
   world.view.claims.push_back(claim("c4").on("n4"));

@@ -153,6 +153,7 @@ TEST(WhyPod, KnowsOfLostMemoryAlsoWhenTheDaemonHasFailedInAnotherWaySince) {
   auto& group = report_in(view, "n1").status.groups.front();
   group.last_loss =
       api::DaemonFailure{kNow - std::chrono::seconds(5), cat("killed; ", core::kMemoryLost)};
+  group.lost_claims = group.claims;
   group.last_failure = api::DaemonFailure{kNow - std::chrono::seconds(2), "does not answer"};
   const WhyReport report = why(view, "pod-c1");
   EXPECT_EQ(stop_of(report), "IMEX daemon") << text_of(report);

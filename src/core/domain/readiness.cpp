@@ -9,6 +9,7 @@
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/channels.h"
 #include "compute_domain/core/membership.h"
+#include "compute_domain/core/memory_lost.h"
 #include "compute_domain/core/node_lists.h"
 #include "compute_domain/core/node_world.h"
 #include "compute_domain/core/reconcile.h"
@@ -253,13 +254,29 @@ void keep_what_was_given(MemberView& member, const World& world) {
   member.channel = before->channel;
 }
 
+// Whether the member has part in the reported loss. A daemon may have users of other domains, and
+// of this one that are gone: what its status tells of already it goes on telling.
+bool has_part_in_loss(const MemberView& member, const api::ImexGroupReport& report,
+                      const api::ComputeDomainNodeStatus* before) {
+  using std::chrono::seconds;
+  const bool is_known = before != nullptr && loss_of(*before) &&
+                        std::chrono::floor<seconds>(loss_of(*before)->time) ==
+                            std::chrono::floor<seconds>(report.last_loss->time);
+  return is_known || std::ranges::any_of(report.lost_claims, [&](const std::string& uid) {
+           return std::ranges::binary_search(member.membership.claims, uid);
+         });
+}
+
 // A failure stays reported while the node says nothing about the group.
 void note_failures(MemberView& member, const api::ImexGroupReport* report, const World& world) {
+  const auto* before = status_before(world, member.membership.node);
   if (report != nullptr) {
     member.restarts = report->restarts;
     member.last_failure = report->last_failure;
-    member.last_loss = report->last_loss;
-    if (report->last_loss) {
+    if (report->last_loss && !has_part_in_loss(member, *report, before)) {
+      if (report->last_failure == report->last_loss) member.last_failure.reset();
+    } else if (report->last_loss) {
+      member.last_loss = report->last_loss;
       member.lost_claims = report->lost_claims;
       // A status whose definition is of before 0.2 keeps only that.
       if (!member.last_failure || member.last_failure->time <= member.last_loss->time) {
@@ -270,7 +287,7 @@ void note_failures(MemberView& member, const api::ImexGroupReport* report, const
       member.lost_claims = report->claims;
     }
     std::ranges::sort(member.lost_claims);
-  } else if (const auto* before = status_before(world, member.membership.node)) {
+  } else if (before != nullptr) {
     member.restarts = before->restarts;
     member.last_failure = before->last_failure;
     member.last_loss = before->last_loss;

@@ -131,10 +131,15 @@ class News {
   [[nodiscard]] bool has_lost_memory(const MemberView& member) const {
     const api::ComputeDomainNodeStatus* old = before(member);
     if (old == nullptr) return false;
+    // An agent of before 0.2 carries the words on while the next daemons fail, with a later time.
+    if (!member.last_loss && !old->ready && tells_of_loss(old->message)) return false;
     const auto& loss = loss_of(member);
     if (!loss) return tells_of_loss(member.detail) && is_lost(member);
+    // By the node's clock, which may be ahead of ours, it is no earlier than its last failure.
+    base::Time now = world_.now;
+    if (member.last_failure) now = std::max(now, member.last_failure->time);
     // The status keeps whole seconds.
-    return lacks_loss(*old, std::chrono::floor<std::chrono::seconds>(loss->time), world_.now);
+    return lacks_loss(*old, std::chrono::floor<std::chrono::seconds>(loss->time), now);
   }
 
   // What is found after a lesser thing is news too: first the peers miss a machine, then its
