@@ -1,4 +1,5 @@
 #include "agent/rig.h"
+#include "compute_domain/core/memory_lost.h"
 
 namespace cdom::agent {
 namespace {
@@ -859,6 +860,36 @@ TEST(NodeAgent, ComesToRestWhereAnOlderDefinitionCutsItsReport) {
   rig.imex.daemon.address = address;
   rig.settle();
   EXPECT_EQ(rig.report().address, address);
+}
+
+// With an agent of 0.1 in between, which told of the loss; the API server answers after the
+// supervisor.
+TEST(NodeAgent, TellsOfNoLossAgainThatAnotherAgentHasTold) {
+  Rig rig;
+  rig.settle();
+  const core::ClaimRef claim = rig.make_claim("a");
+  rig.write_list({claim.uid});
+  ASSERT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
+  rig.pass(minutes(1));
+  rig.agent.reset();
+  rig.imex.daemon.instance = "another";
+  const api::DaemonFailure told{std::chrono::floor<seconds>(rig.clock.now()),
+                                base::cat("killed; ", core::kMemoryLost)};
+  auto stored = *rig.admin.get<api::ComputeDomainNode>({"", kNode});
+  api::ImexGroupReport& said = stored.status.groups.at(0);
+  said.instance = "another";
+  said.restarts = 1;
+  said.last_failure = told;
+  ASSERT_TRUE(rig.admin.patch<api::ComputeDomainNode>(
+      {"", kNode}, "status",
+      api::status_patch({stored.meta.uid, stored.meta.resource_version}, stored.status)));
+  rig.clock.advance(minutes(10));
+  rig.wire.is_cut = true;
+  rig.start_agent();
+  rig.settle();
+  rig.wire.is_cut = false;
+  rig.pass(seconds(2));
+  EXPECT_EQ(rig.report().groups.at(0).last_loss, told);
 }
 
 }  // namespace

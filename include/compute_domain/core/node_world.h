@@ -228,6 +228,7 @@ struct NodeWorld {
   bool supervisor_has_ended = false;  // proven, and with it the daemon that it may have run
   base::Duration supervisor_silent_since{};
   Published<api::ComputeDomainNode> report;
+  bool has_read_report = false;           // since this agent began; or that there was none then
   std::set<ImexGroupTerm> maybe_stopped;  // words "stopped" whose write was not answered
   std::optional<CutReport> cut_report;
   Published<api::ResourceSlice> slices;           // of this driver on this node

@@ -160,6 +160,7 @@ void ServerView::show(core::NodeWorld& world) const {
   if (is_followed) world.lists = history_.all();
   world.report = published(report_, report_write_, now);
   world.report.current &= !report_is_sent_;
+  world.has_read_report = report_.has_synced;
   if (const api::ComputeDomainNode* shown = shown_report(); shown != nullptr) {
     world.report.objects = {*shown};
   }

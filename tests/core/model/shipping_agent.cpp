@@ -161,7 +161,7 @@ NodeWorld Model::node_world(const State& state, int node) const {
   world.knows_held = true;
   if (truth.checkpoint != 0) world.checkpoint = checkpoints_.at(truth.checkpoint);
   world.daemon = daemon_on(truth);
-  world.report.current = true;
+  world.report.current = world.has_read_report = true;
   if (state.server.reports[n].boot != 0) {
     world.report.objects = {own_report(state.server.reports[n], node)};
   }

@@ -7,9 +7,21 @@
 namespace cdom::core {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
+
+// The next agent decides before the API server has answered it. Gives the report that is there.
+std::vector<api::ComputeDomainNode> restart_unread(NodeScene& scene) {
+  scene.restart_agent().world.report.current = scene.world.has_read_report = false;
+  return std::exchange(scene.world.report.objects, {});
+}
+
+void read_report(NodeScene& scene, const std::vector<api::ComputeDomainNode>& report) {
+  scene.world.report = {.objects = report, .current = true};
+  scene.world.has_read_report = true;
+}
 
 // It answers no more, as its report says.
 NodeScene hung(std::int64_t count = 1) {
@@ -769,12 +781,9 @@ TEST(NodeLosses, AreToldAlsoOnceTheClockWasSetBackAndTheAgentIsAnother) {
   NodeScene scene = with_a_loss_to_come();
   scene.show(train().admits("b").admits("c")).prepare("c").settle();
   scene.unprepare("a").unprepare("b").settle();
-  // It has not read its report yet.
-  const auto objects = std::exchange(scene.world.report.objects, {});
-  scene.world.report.current = false;
-  scene.restart_agent().settle();
-  scene.world.report.objects = objects;
-  scene.world.report.current = true;
+  const auto report = restart_unread(scene);
+  scene.settle();
+  read_report(scene, report);
   scene.settle().advance(minutes(1)).daemon_dies("killed again").settle();
   EXPECT_EQ(scene.group()->last_loss->time, scene.world.now);
   EXPECT_THAT(scene.group()->lost_claims, ElementsAre("c-uid"));
@@ -1058,6 +1067,74 @@ TEST(NodeLosses, OfAnEarlierAgentsClaimsAreNotThoseOfADaemonThatOnlyStarts) {
     scene.settle().advance(seconds(2)).settle();
     scene.daemon_dies("exited with 1").settle().advance(seconds(2)).settle();
     EXPECT_EQ(scene.group()->last_loss, std::nullopt);
+  }
+}
+
+// The report still says Ready of the daemon that ended with its supervisor.
+TEST(NodeLosses, OfAnEarlierAgentsClaimsAreNotedOnceTheReportIsRead) {
+  NodeScene scene = of_earlier_agent(serving());
+  scene.advance(minutes(1));
+  const auto report = restart_unread(scene);
+  scene.daemon_is_another(base::DaemonPhase::Ready).settle();
+  read_report(scene, report);
+  scene.settle().advance(seconds(2)).settle();
+  EXPECT_TRUE(scene.group()->last_loss);
+  EXPECT_THAT(scene.group()->lost_claims, ElementsAre("a-uid"));
+}
+
+// Back to 0.1 and up again, while the claim stays prepared.
+TEST(NodeLosses, ThatAnEarlierAgentHasToldAreNotToldAgainBeforeTheReportIsRead) {
+  for (const bool is_seen_only_now : {false, true}) {
+    NodeScene scene = serving();
+    scene.advance(minutes(1)).daemon_is_another(base::DaemonPhase::Ready);
+    api::ImexGroupReport& said = scene.world.report.objects.front().status.groups.front();
+    said.last_failure = api::DaemonFailure{std::chrono::floor<seconds>(scene.world.now),
+                                           base::cat("killed; ", kMemoryLost)};
+    said.instance = scene.world.daemon->instance;
+    ++said.restarts;
+    const auto told = said.last_failure;
+    scene.advance(minutes(10));
+    const auto report = restart_unread(scene);
+    if (is_seen_only_now) {
+      scene.world.daemon->since = scene.world.elapsed;
+      scene.world.daemon->since_time = scene.world.now;
+    }
+    scene.settle();
+    read_report(scene, report);
+    scene.settle().advance(seconds(2)).settle();
+    EXPECT_EQ(scene.group()->last_loss, told) << is_seen_only_now;
+  }
+}
+
+// One that was noted and never told, as its claims have ended, leaves the one that was told before.
+TEST(NodeLosses, OfNobodyLeaveTheOneBefore) {
+  for (const bool is_restarted : {false, true}) {
+    NodeScene scene;
+    scene.world.settings.isolation = api::Isolation::Channel;
+    scene.settle().show(ListBuilder("").admits("a", 7)).settle().daemon_ready().settle();
+    scene.prepare("a").settle().advance(minutes(1)).daemon_dies("first").settle();
+    const auto first = scene.group("")->last_loss;
+    ASSERT_TRUE(first);
+    scene.advance(seconds(2)).daemon_is_another(base::DaemonPhase::Ready).settle();
+    scene.advance(seconds(3)).settle();
+    scene.world.report.current = false;  // writes fail
+    scene.advance(minutes(1)).daemon_dies("second").settle();
+    ASSERT_NE(scene.world.checkpoint.served->loss->message, first->message);
+    scene.advance(seconds(1));
+    auto report = scene.world.report.objects;
+    if (is_restarted) report = restart_unread(scene);
+    scene.unprepare("a");
+    if (is_restarted) scene.settle();
+    read_report(scene, report);
+    scene.settle();
+    EXPECT_EQ(scene.group("")->last_loss, first) << is_restarted;
+    scene.daemon_is_another(base::DaemonPhase::Ready).world.daemon->instance = "third";
+    scene.settle().advance(seconds(2)).settle();
+    scene.show(ListBuilder("").admits("b", 8)).prepare("b").settle();
+    ASSERT_TRUE(scene.is_prepared("b"));
+    scene.advance(minutes(1)).settle();
+    EXPECT_EQ(scene.group("")->last_loss, first) << is_restarted;
+    EXPECT_THAT(scene.group("")->lost_claims, Not(Contains("b-uid"))) << is_restarted;
   }
 }
 

@@ -115,7 +115,7 @@ class NodeScene {
     world.lists_synced = true;
     world.daemon.emplace();
     world.daemon->driver_paused = false;
-    world.report.current = true;
+    world.report.current = world.has_read_report = true;
     world.slices.current = true;
     world.knows_held = true;
   }

@@ -114,13 +114,10 @@ bool is_any_here(const Checkpoint& checkpoint, const ServedImexGroup& served) {
   });
 }
 
-// Nobody has to know of a loss any more who does not know of it yet. An agent that has just started
-// cannot say who knows.
+// Nobody has to know of a loss any more who does not know of it yet.
 bool is_of_nobody(const NodeDraft& draft, const ServedImexGroup& served,
                   const api::ImexGroupReport* said) {
-  const auto& report = draft.world.report;
-  const bool is_read = report.current || !report.objects.empty();
-  return is_read && is_untold(draft.world, served, said) && !is_any_here(draft.checkpoint, served);
+  return is_untold(draft.world, served, said) && !is_any_here(draft.checkpoint, served);
 }
 
 base::Time time_of_end(const NodeWorld& world) {
@@ -171,7 +168,9 @@ std::string remembered_name(const SeenDaemon& daemon) {
 void note_losses(NodeDraft& draft) {
   const NodeWorld& world = draft.world;
   auto& served = draft.checkpoint.served;
-  if (!served) return;
+  // An agent before this one may have told of a loss that looks like news here. Nothing can be told
+  // before that is known, and the claims keep their daemon.
+  if (!served || !world.has_read_report) return;
   const api::ImexGroupReport* said = said_of(world, *served);
   const bool is_ready =
       is_running_for(world.daemon, *served) && world.daemon->phase == base::DaemonPhase::Ready;
@@ -193,6 +192,7 @@ void note_losses(NodeDraft& draft) {
   }
   if (is_of_nobody(draft, *served, said)) {
     served->loss.reset();
+    take_loss_from_report(*served, world, said);  // that one has been told
     has_news = true;
   }
   if (!lost.empty()) {
