@@ -50,17 +50,16 @@ Result<void> RollCall::absence_of(const std::string& uid, const List& list) {
       return std::move(known.mapped().absence);
     }
     asked_.insert(uid);
-    if (last_ && now - *last_ < kPace) {
+    if (is_listing_ || (last_ && now - *last_ < kPace)) {
       return Error{ErrorKind::Conflict, "waits for the next list of all ComputeDomains",
-                   *last_ + kPace - now};
+                   is_listing_ ? kPace : *last_ + kPace - now};
     }
-    last_ = now;
+    is_listing_ = true;
     uids.swap(asked_);
   }
-  const Result<ListedDomains> domains = list();
+  const Result<ListedDomains> domains = listed(list);
   const std::scoped_lock lock(mutex_);
   const base::Duration now = clock_.elapsed();
-  last_ = now;
   // The others ask again.
   if (!domains) return domains.error();
   std::erase_if(answers_, [&](const auto& old) { return now - old.second.since >= kKept; });
@@ -69,6 +68,20 @@ Result<void> RollCall::absence_of(const std::string& uid, const List& list) {
     answers_.insert_or_assign(each, Answer{absence_in(*domains, each), now});
   }
   return absence_in(*domains, uid);
+}
+
+Result<ListedDomains> RollCall::listed(const List& list) {
+  // Also where it throws: nobody would begin another one.
+  struct Ending {
+    RollCall& of;
+    ~Ending() {
+      const std::scoped_lock lock(of.mutex_);
+      of.is_listing_ = false;
+      of.last_ = of.clock_.elapsed();
+    }
+  };
+  const Ending ending{*this};
+  return list();
 }
 
 }  // namespace cdom::controller

@@ -33,10 +33,13 @@ class RollCall {
   base::Result<void> absence_of(const std::string& uid, const List& list);
 
  private:
+  base::Result<ListedDomains> listed(const List& list);
+
   const base::Clock& clock_;
   std::mutex mutex_;
   std::set<std::string> asked_;         // since the last LIST began
-  std::optional<base::Duration> last_;  // LIST: when it ended, or began if it has not yet
+  bool is_listing_ = false;             // it is under way
+  std::optional<base::Duration> last_;  // LIST: when it ended
   struct Answer {
     base::Result<void> absence;
     base::Duration since{};

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -115,6 +116,25 @@ TEST_F(RollCallTest, KeepsAnAnswerForAMinute) {
   domains_.by_uid["c"] = {"team-a", "restored"};
   EXPECT_FALSE(ask("c"));
   EXPECT_EQ(lists_, 3);
+}
+
+TEST_F(RollCallTest, ListsOneAfterTheOtherHoweverLongOneTakes) {
+  meanwhile_ = [&] {
+    clock_.advance(6s);
+    EXPECT_EQ(wait_of("b"), 5s) << "on another worker";
+  };
+  EXPECT_TRUE(ask("a"));
+  EXPECT_EQ(lists_, 1);
+  EXPECT_EQ(wait_of("b"), 5s);
+  clock_.advance(5s);
+  EXPECT_TRUE(ask("b"));
+}
+
+TEST_F(RollCallTest, GoesOnAfterAListThatThrows) {
+  meanwhile_ = [] { throw std::runtime_error("as the test wants"); };
+  EXPECT_THROW((void)ask("a"), std::runtime_error);
+  clock_.advance(5s);
+  EXPECT_TRUE(ask("a"));
 }
 
 // Who asks all the time keeps nobody else from an answer.
