@@ -105,10 +105,15 @@ Result<void> replace_users_file(const std::string& path, const std::string& text
   const std::string target = is_link ? std::filesystem::canonical(path, failed).string() : path;
   if (is_link && failed) return invalid(cat("cannot write ", path, ": it is a link to nothing"));
   // To make it would hide a slip of the pen.
-  const std::filesystem::path folder = std::filesystem::path(target).parent_path();
-  if (!folder.empty() && !std::filesystem::is_directory(folder, failed)) {
-    return invalid(cat("cannot write ", path, ": there is no folder ", folder.string(),
+  const std::string folder = std::filesystem::path(target).parent_path().string();
+  struct stat parent {};
+  if (!folder.empty() && stat(folder.c_str(), &parent) != 0) {
+    if (errno != ENOENT) return system_error(cat("cannot write ", path));
+    return invalid(cat("cannot write ", path, ": there is no folder ", folder,
                        ": make it, or name another file"));
+  }
+  if (!folder.empty() && !S_ISDIR(parent.st_mode)) {
+    return invalid(cat("cannot write ", path, ": ", folder, " is a file: name a folder"));
   }
   const auto [file, next] = file_beside(target);
   if (!file) return system_error(cat("cannot write ", path));

@@ -79,14 +79,17 @@ TEST(Files, OfAPersonTakeThePlaceOfRegularFilesOnly) {
 
 TEST(Files, OfAPersonAreWrittenOnlyWhereThereIsAFolder) {
   const Directory dir;
-  const std::string below = dir.write("page.html", "old") + "/x";
-  for (const std::string& path : {dir.at("typo/x"), below}) {
+  const auto refusal_of = [](const std::string& path) {
     const auto done = replace_users_file(path, "new");
-    ASSERT_FALSE(done);
-    EXPECT_EQ(done.error().message, "cannot write " + path + ": there is no folder " +
-                                        std::filesystem::path(path).parent_path().string() +
-                                        ": make it, or name another file");
-  }
+    return done ? "" : done.error().message;
+  };
+  const std::string page = dir.write("page.html", "old");
+  EXPECT_EQ(refusal_of(dir.at("typo/x")), "cannot write " + dir.at("typo/x") +
+                                              ": there is no folder " + dir.at("typo") +
+                                              ": make it, or name another file");
+  EXPECT_EQ(refusal_of(page + "/x"),
+            "cannot write " + page + "/x: " + page + " is a file: name a folder");
+  EXPECT_THAT(refusal_of(page + "/x/y"), HasSubstr("Not a directory"));
   EXPECT_FALSE(std::filesystem::exists(dir.at("typo")));
 }
 

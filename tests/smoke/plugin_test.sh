@@ -259,7 +259,7 @@ check "not with -o json" says 2 "leave out one of them" cd_ topology --html "$wo
 check "not of a domain that does not exist" says 1 "there is no ComputeDomain none" cd_ matrix none --html "$work/none.html"
 check "which writes none" refuses test -e "$work/none.html"
 check "not into a folder" says 1 "it is a folder: name a file in it" cd_ topology --html "$work"
-check "nor where none can be" says 1 "no page is written: cannot write $work/page.html/below.html: there is no folder $work/page.html" \
+check "nor where none can be" says 1 "no page is written: cannot write $work/page.html/below.html: $work/page.html is a file: name a folder" \
   cd_ topology --html "$work/page.html/below.html"
 check "in one line" is_one_line cd_ topology --html "$work/page.html/below.html"
 mkfifo "$work/pipe"
