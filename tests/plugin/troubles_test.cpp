@@ -475,8 +475,8 @@ std::vector<Trouble> troubles() {
       {"no controller works any more", with_pod_that_no_controller_sees, "pod-c3", "Node list",
        "the Lease of controller-1 was last renewed 5m ago",
        "ee why the controller does not run, and read its log",
-       "no answer from the controller for ComputeDomain team-a/train; check that "
-       "compute-domain-controller runs",
+       "no node list has a place for this node yet: see the condition Ready of ComputeDomain "
+       "team-a/train, and whether compute-domain-controller runs",
        "claims n3"},
       {"a node has no agent",
        [] {

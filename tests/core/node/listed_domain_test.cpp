@@ -47,8 +47,7 @@ TEST(ListedDomain, ThatCannotBeReadHidesNoOther) {
   NodeScene scene;
   scene.unreadable_domains = {odd_domain("odd")};
   scene.domains = {domain_train()};
-  EXPECT_THAT(error_of(scene),
-              HasSubstr("no answer from the controller for ComputeDomain team-a/train"));
+  EXPECT_THAT(error_of(scene), HasSubstr("see the condition Ready of ComputeDomain team-a/train,"));
 }
 
 // A newer controller may read it, and the one that has read its state before goes on with that.

@@ -316,8 +316,9 @@ TEST(NodePrepare, WaitsForAControllerThatIsSilentAsLongAsKubeletDoes) {
 
   scene.advance(seconds(1)).settle();
   EXPECT_EQ(scene.error("a"),
-            "ResourceClaim team-a/a is not ready after 40s: no answer from the controller for "
-            "ComputeDomain team-a/train; check that compute-domain-controller runs");
+            "ResourceClaim team-a/a is not ready after 40s: no node list has a place for this node "
+            "yet: see the condition Ready of ComputeDomain team-a/train, and whether "
+            "compute-domain-controller runs");
 }
 
 TEST(NodePrepare, AdmitsWhatANewLeaderAdmits) {

@@ -141,8 +141,8 @@ NoAdmission why_not_admitted(const NodeWorld& world, const ClaimRef& claim,
                           name),
             .may_come = true};
   }
-  return {.reason = cat("no answer from the controller for ", name,
-                        "; check that compute-domain-controller runs"),
+  return {.reason = cat("no node list has a place for this node yet: see the condition Ready of ",
+                        name, ", and whether compute-domain-controller runs"),
           .may_come = true};
 }
 
