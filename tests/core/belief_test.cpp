@@ -551,5 +551,61 @@ TEST(Belief, ANodeThatReportedTooManyCliquesIsAMemberAgainWhereItHasASlot) {
   EXPECT_THAT(entry->admits, SizeIs(1));
 }
 
+// As while an API server starts again: reports come, and no node list that was written.
+TEST(Belief, CliquesThatANodeMakesUpWhileTheListsAreLateMakeFewLists) {
+  World world = settled_world(2);
+  std::size_t made = 0;
+  const auto say = [&](int i) {
+    auto& said = world.nodes.at("n1").report->status;
+    said.groups.clear();
+    said.clique = base::cat("made-up.", i);
+    std::optional<base::Duration> wait;
+    for (const ImexGroupKey& key : groups_of(world.view, world.nodes, world.lists)) {
+      const Plan plan = reconcile_group(world, key);
+      for (const Action& action : plan.actions) {
+        const auto* write = std::get_if<WriteNodeList>(&action);
+        if (write == nullptr || !write->current.uid.empty()) continue;
+        world.lists_written[key] = world.now;
+        ++made;
+      }
+      if (plan.look_again) wait = plan.look_again;
+    }
+    return wait;
+  };
+  EXPECT_EQ(say(0), std::nullopt);
+  for (int i = 1; i < 200; ++i) {
+    world.now += std::chrono::milliseconds(100);
+    (void)say(i);
+  }
+  EXPECT_EQ(made, 2U) << "as many as the domain has nodes";
+  world.now += std::chrono::seconds(1);
+  EXPECT_EQ(say(200), std::chrono::milliseconds(9'100)) << "until the first is 30 s old";
+  world.now += std::chrono::seconds(10);
+  EXPECT_EQ(say(201), std::nullopt);
+  EXPECT_EQ(made, 3U);
+}
+
+// Spot machines that were lost hard, each in another rack: no report says Stopped.
+TEST(Belief, MachinesThatBearOneNameOneAfterTheOtherAreNotOneNodeInTooManyCliques) {
+  World world = settled_world(2);
+  for (int i = 0; i < 9; ++i) {
+    const std::string boot = base::cat("boot-of-machine-", i);
+    world.nodes.at("n1").node->boot_id = boot;
+    world.nodes.at("n1").report->status.boot_id = boot;
+    say_clique(world, "n1", base::cat("rack.", i));
+  }
+  EXPECT_NE(judged(world).at(0).state, MemberState("TooManyCliques"));
+}
+
+// Only kubelet tells the boot.
+TEST(Belief, ABootThatOnlyTheAgentReportsGivesNoMoreCliques) {
+  World world = settled_world(2);
+  for (int i = 0; i < 20; ++i) {
+    world.nodes.at("n1").report->status.boot_id = base::cat("made-up-boot-", i);
+    say_clique(world, "n1", base::cat("made-up.", i));
+  }
+  EXPECT_LE(world.lists.size(), kMostCliquesOfNode);
+}
+
 }  // namespace
 }  // namespace cdom::core

@@ -124,5 +124,43 @@ TEST(NodeFaults, ANodeThatIsLostKeepsItsReportUntilItIsFenced) {
   EXPECT_TRUE(rig.is_ready("train"));
 }
 
+// With the stolen token of a node's agent, while the watch of ConfigMaps is a minute late.
+TEST(NodeFaults, CliquesThatANodeMakesUpWhileTheListsAreLateMakeFewLists) {
+  constexpr std::size_t kNodes = 2, kMostCliquesOfNode = 8;
+  Rig rig({.seed = 25, .nodes_per_rack = kNodes});
+  rig.apply(domain_yaml("train", kNodes));
+  for (std::size_t i = 0; i < kNodes; ++i) {
+    rig.apply(pod_yaml(base::cat("train-", i), "train"));
+  }
+  ASSERT_TRUE(rig.run_until([&] { return rig.is_ready("train"); }, 180s));
+  rig.cluster().inject(kNode, sandbox::Fault::AgentCrash);
+  sandbox::FaultRule rule{.kind = sandbox::FaultKind::Delay,
+                          .user = "*:compute-domain-controller",
+                          .verb = "watch",
+                          .resource = "configmaps",
+                          .delay = 60s};
+  rig.faults().add(rule);
+  rule.kind = sandbox::FaultKind::CutWatch;
+  rule.count = 1;
+  rig.faults().add(rule);
+  rig.run_for(1s);
+  kube::Client thief(rig.administrator(), rig.clock(), "thief");
+  ASSERT_TRUE(thief.discover());
+  for (int i = 0; i < 100; ++i) {
+    const auto report = thief.get<api::ComputeDomainNode>({"", kNode});
+    ASSERT_TRUE(report);
+    api::ComputeDomainNodeReport said = report->status;
+    said.groups.clear();
+    said.clique = base::cat("00000000-0000-4000-8000-000000000000.", i);
+    ASSERT_TRUE(thief.patch<api::ComputeDomainNode>(
+        {"", kNode}, "status", api::status_patch({report->meta.uid, {}}, said)));
+    rig.run_for(300ms);
+  }
+  rig.faults().clear();
+  rig.run_for(5min);
+  // For each node its cliques, or one list that was late; and the one in which both are.
+  EXPECT_LE(rig.node_lists().size(), kMostCliquesOfNode + 1 + 2 * kNodes);
+}
+
 }  // namespace
 }  // namespace cdom::system_test

@@ -101,8 +101,8 @@ inline constexpr ReasonRow kRows[] = {
      "confirm it with the command in the message", AtNodeList},
     {"TooManyCliques", Member, "Ready", Fault, Warning,
      "the node has reported too many cliques for one domain",
-     "if its GPUs were repartitioned so often, delete the ComputeDomain and create it again; "
-     "else find out who writes its ComputeDomainNode",
+     "unless its GPUs were repartitioned so often, find out who writes its ComputeDomainNode; then "
+     "delete the ComputeDomain and create it again",
      AtNodeList},
     {"MixedIsolation", Member, "Ready", Fault, Warning,
      "the node isolates by domain and others of its clique by channel, so they share no memory",

@@ -202,12 +202,12 @@ Verdict verdict_on(const Evidence& evidence, const Membership& membership, const
   }
   if (membership.reports_too_many) {
     // The clique is left out: the message stays when the node says another one again.
-    return {
-        "TooManyCliques",
-        cat("it has slots in ", kMostCliquesOfNode,
-            " cliques of the domain and reports yet another one; if its GPUs were repartitioned so "
-            "often, delete the ComputeDomain and create it again, else find out who writes its "
-            "ComputeDomainNode")};
+    return {"TooManyCliques", cat("it has slots in ", kMostCliquesOfNode,
+                                  " cliques of the domain and reports yet another one; unless its "
+                                  "GPUs were repartitioned "
+                                  "so often, find out who writes its ComputeDomainNode; then "
+                                  "delete the ComputeDomain and "
+                                  "create it again")};
   }
   if (!membership.clique) {
     const auto& report = evidence.view->report;

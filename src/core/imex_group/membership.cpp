@@ -101,6 +101,14 @@ void find_group_given(Membership& member, const DomainView& view,
   }
 }
 
+// Slots of machines that bore the name before are not those of this one. Kubelet tells the boot,
+// and no agent can.
+bool is_of_this_boot(const api::NodeListEntry& entry, const NodeView* known) {
+  if (known == nullptr || !known->node) return true;
+  const std::string& boot = known->node->boot_id;
+  return boot.empty() || entry.boot_id.empty() || entry.boot_id == boot;
+}
+
 // Whether the member would get a slot in one clique more than a node can have of a domain. Its
 // slots in other cliques stay in their lists, so these are counted whatever the node says now.
 // Without a fabric there are no slots, and one list for all.
@@ -123,7 +131,9 @@ void find_group_of(Membership& member, const DomainView& view, const NodeViews& 
     if (entry == nullptr) continue;
     const bool of_clique = is_of_clique(stored.meta);
     const std::string& clique = stored.list->clique;
-    if (!of_clique && !clique.empty()) has_slots_in.emplace_back(clique);
+    if (!of_clique && !clique.empty() && is_of_this_boot(*entry, known)) {
+      has_slots_in.emplace_back(clique);
+    }
     const bool is_in =
         of_clique ? admits_any(*entry, member.claims)
                   : known != nullptr && known->report && serves(*known->report, stored.list->group);

@@ -15,6 +15,9 @@ namespace {
 
 using base::cat;
 
+// A watch that is later than this is waited for no more.
+constexpr base::Duration kLatestWatch = std::chrono::seconds(30);
+
 // A domain that is being deleted admits nobody new.
 std::vector<api::Admission> admissions(const World& world, const Membership& member,
                                        const api::NodeListEntry* before) {
@@ -130,6 +133,26 @@ base::Duration hold_of(const World& world, const HeldList* held, bool has_change
                                     : left_of(settings.arrivals_pause, held->changed, world.now));
 }
 
+// In which cliques a node has slots is found in the lists that the watch has shown. So a domain has
+// no more first writes that it has not shown yet than nodes: else each clique that a node makes up
+// would become a list while the watch is late. How long the next one waits.
+base::Duration wait_of_first_write(const World& world, const ImexGroupKey& key) {
+  const auto nodes = std::ranges::count_if(memberships_of(world.view, world.nodes, world.lists),
+                                           &Membership::counted);
+  std::int64_t unseen = 0;
+  base::Duration wait = kLatestWatch;
+  for (const auto& [group, when] : world.lists_written) {
+    const base::Duration left = left_of(kLatestWatch, when, world.now);
+    const std::string name = node_list_name(group_id(group));
+    const bool is_seen = std::ranges::any_of(
+        world.lists, [&](const StoredList& stored) { return stored.meta.name == name; });
+    if (group == key || is_seen || left == base::Duration::zero()) continue;
+    ++unseen;
+    wait = std::min(wait, left);
+  }
+  return unseen < std::max<std::int64_t>(nodes, 1) ? base::Duration::zero() : wait;
+}
+
 }  // namespace
 
 Plan reconcile_group(const World& world, const ImexGroupKey& key) {
@@ -150,6 +173,13 @@ Plan reconcile_group(const World& world, const ImexGroupKey& key) {
   }
 
   Plan plan;
+  if (draft.stored == nullptr) {
+    if (const base::Duration wait = wait_of_first_write(world, key);
+        wait > base::Duration::zero()) {
+      plan.look_again = wait;
+      return plan;
+    }
+  }
   const auto happened = what_happened_to(draft);
   // Without a fabric no daemon is waited for.
   const bool may_wait = !list.complete && !key.clique.empty() && domain.spec.num_nodes > 0;
