@@ -1,10 +1,10 @@
 // RollCall: one LIST of all ComputeDomains for all keys that ask whether theirs is gone.
 //
-// How it goes: whoever asks is noted. Once the last LIST has ended a while ago, who comes next
-// reads one for all that are noted by then; the others come back for what it said of theirs.
-// What it guarantees: an answer is of a LIST that began after its UID was asked for, so whatever
-// bears the UID had been there before, and its domain before that. A LIST that is older could call
-// a domain gone that lives. Thread-safe.
+// How it goes: each UID that a key asks about is noted. The first key that asks five seconds or
+// more after the last LIST has ended reads one for all that are noted by then; the others come back
+// for what it said of theirs. What it guarantees: an answer is of a LIST that began after its UID
+// was asked for, so whatever bears the UID had been there before, and its domain before that. A
+// LIST that is older could call a domain gone that lives. Thread-safe.
 #pragma once
 
 #include <functional>
