@@ -36,7 +36,8 @@ inline constexpr auto kFields<ContainerState> =
                field("state.waiting.reason", &ContainerState::waiting_reason),
                field("state.waiting.message", &ContainerState::waiting_message),
                field("state.running.startedAt", &ContainerState::started),
-               field("state.terminated.reason", &ContainerState::ended_reason)};
+               field("state.terminated.reason", &ContainerState::ended_reason),
+               field("restartCount", &ContainerState::restarts)};
 
 template <>
 inline constexpr auto kFields<ContainerClaim> =

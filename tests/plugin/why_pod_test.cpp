@@ -136,6 +136,18 @@ TEST(WhyPod, HasNothingToSayOfAPodThatStartedAgainSinceItLostItsMemory) {
   EXPECT_EQ(stop_of(why(view, "pod-c1")), "") << text_of(why(view, "pod-c1"));
 }
 
+// Kubelet says whole seconds, and so does the loss.
+TEST(WhyPod, KnowsOfMemoryThatWasLostInTheSecondInWhichThePodStarted) {
+  ClusterView view = settled_view();
+  api::ContainerState& worker = pod_in(view, "pod-c1").containers.front();
+  view.events = {memory_lost("pod-c1", kNow - *worker.started)};
+  report_in(view, "n1").status.groups.front().last_failure =
+      api::DaemonFailure{*worker.started, cat("killed; ", core::kMemoryLost)};
+  EXPECT_EQ(stop_of(why(view, "pod-c1")), "IMEX daemon") << text_of(why(view, "pod-c1"));
+  worker.restarts = 1;
+  EXPECT_EQ(stop_of(why(view, "pod-c1")), "") << "it may have started again because of the loss";
+}
+
 // The API server keeps Events for an hour.
 TEST(WhyPod, KnowsOfLostMemoryByTheStatusWhenTheEventHasGone) {
   ClusterView view = settled_view();

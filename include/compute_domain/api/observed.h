@@ -45,6 +45,7 @@ struct ContainerState {
   std::string waiting_reason, waiting_message;  // "" unless it waits
   std::optional<base::Time> started;            // while it runs
   std::string ended_reason;                     // "Completed", "Error"; "" unless it has ended
+  std::int64_t restarts = 0;
 
   friend bool operator==(const ContainerState&, const ContainerState&) = default;
 };

@@ -50,14 +50,20 @@ bool may_import(const api::PodState& pod, const std::string& name,
   return true;
 }
 
-bool runs_since_before(const api::PodState& pod, base::Time time,
+// Both times are whole seconds. One that started in the second of the loss was there before it,
+// unless it has started again: that may be because of the loss.
+bool is_older(const api::ContainerState& container, base::Time loss) {
+  if (!container.started) return false;
+  return *container.started < loss || (*container.started == loss && container.restarts == 0);
+}
+
+bool runs_since_before(const api::PodState& pod, base::Time loss,
                        const std::vector<const api::ResourceClaim*>& claims) {
-  const auto is_older = [&](const api::ContainerState& container) {
-    return container.started && *container.started < time &&
-           may_import(pod, container.name, claims);
+  const auto has_lost = [&](const api::ContainerState& container) {
+    return is_older(container, loss) && may_import(pod, container.name, claims);
   };
-  return std::ranges::any_of(pod.containers, is_older) ||
-         std::ranges::any_of(pod.init_containers, is_older);
+  return std::ranges::any_of(pod.containers, has_lost) ||
+         std::ranges::any_of(pod.init_containers, has_lost);
 }
 
 }  // namespace
