@@ -125,43 +125,53 @@ def machine() -> dict:
 PROGRAMS = ("compute-domain-controller", "compute-domain-agent", "compute-domain-imex", "nvidia-imex")
 
 
-def spent(programs: tuple = PROGRAMS) -> dict:
-    """CPU-seconds of the operator's programs and of the IMEX daemons on this rack's nodes, with those of their processes
-    that have ended: of the IMEX supervisors nearly all is its control tool's."""
+def processes(programs: tuple):
+    """Those of this rack that run one of the programs: the folder in /proc of each, and the program."""
     group = Cluster(Path(AUDIT_LOG).parent).control_group()
-    spent_by = dict.fromkeys(programs, 0.0)
     for process in Path("/proc").glob("[0-9]*"):
         try:
             program = Path(os.readlink(process / "exe")).name
-            if program not in spent_by or f":/{group}/" not in (process / "cgroup").read_text(encoding="utf-8"):
-                continue
-            fields = (process / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+            if program in programs and f":/{group}/" in (process / "cgroup").read_text(encoding="utf-8"):
+                yield process, program
         except OSError:
             continue  # it has ended, or is the kernel's
+
+
+def spent(programs: tuple = PROGRAMS) -> dict:
+    """CPU-seconds of the operator's programs and of the IMEX daemons on this rack's nodes, with those of their processes
+    that have ended: of the IMEX supervisors nearly all is its control tool's."""
+    spent_by = dict.fromkeys(programs, 0.0)
+    for process, program in processes(programs):
+        try:
+            fields = (process / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        except OSError:
+            continue
         spent_by[program] += sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
     return spent_by
 
 
+def wait_for_runtimes() -> None:
+    """Until containerd has removed what the pods before have left: a shim for each pod, and nothing else of it runs."""
+    end = time.monotonic() + PATIENCE
+    pods_there = len(kubectl("get", "pods", "-A", "-o", "name").split())
+    while len(there := [program for _, program in processes(("containerd-shim-runc-v2", "runc"))]) > pods_there:
+        if time.monotonic() > end:
+            raise RuntimeError(f"there are {pods_there} pods, and of containerd there run {sorted(there)}")
+        time.sleep(0.1)
+
+
 def received() -> dict:
     """Bytes that the operator's programs have received over the connections that they have now, most of them watches."""
-    group, bytes_by = Cluster(Path(AUDIT_LOG).parent).control_group(), {"agents": 0, "controllers": 0}
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            program = Path(os.readlink(process / "exe")).name
-            if f":/{group}/" not in (process / "cgroup").read_text(encoding="utf-8"):
-                continue
-        except OSError:
-            continue
-        kind = {"compute-domain-agent": "agents", "compute-domain-controller": "controllers"}.get(program)
-        if kind is None:
-            continue
+    kinds = {"compute-domain-agent": "agents", "compute-domain-controller": "controllers"}
+    bytes_by = dict.fromkeys(kinds.values(), 0)
+    for process, program in processes(tuple(kinds)):
         # It may have ended by now.
         sockets = subprocess.run(["nsenter", "-t", process.name, "-n", "ss", "-tinpOH", "state", "established"],
                                  text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
         for line in sockets.splitlines():
             counted = re.search(r"bytes_received:(\d+)", line)
             if counted and f"pid={process.name}," in line:
-                bytes_by[kind] += int(counted[1])
+                bytes_by[kinds[program]] += int(counted[1])
     return bytes_by
 
 
@@ -211,9 +221,10 @@ def measure(name: str, nodes: int, template: str, num_nodes: int = 0) -> dict:
         make_domain(name, num_nodes)
     watch = Watch("pods", "-l", f"run={name}", "-o", "jsonpath={.metadata.name} {.status.phase}{\"\\n\"}")
     status = Watch("computedomains", name, "-o", "jsonpath={.status.status}{\"\\n\"}") if is_domain else None
+    wait_for_runtimes()
+    received_before = received() if is_domain else {}
     writes_until_quiet(os.path.getsize(AUDIT_LOG))
     offset = os.path.getsize(AUDIT_LOG)
-    received_before = received() if is_domain else {}
     before, spent_before, start = machine(), spent(), time.monotonic()
     kubectl("create", "-f", "-", input=json.dumps(pods(name, nodes, template)))
     running = watch.wait(lambda lines: len({line for line in lines if line.endswith(" Running")}) == nodes)
@@ -301,7 +312,7 @@ def compare(nodes: int, runs: int) -> float:
     kinds = {kind: [] for kind in (plain, trivial, ours, uncounted)}
     for kind in kinds:
         kind(f"warm-up-{nodes}", nodes)
-    # Runtimes still remove what the one before has left: each kind comes after each other.
+    # Each kind comes after each other.
     turns = random.Random(nodes)
     for run in range(runs):
         in_turn = [kind for kind in kinds if kind != uncounted or run % 4 == 0]
