@@ -13,20 +13,20 @@ using ::testing::HasSubstr;
 
 // As kubelet 1.32 and later writes it; checksums by zlib.
 constexpr char kClaims[] =
-    R"({"Data":"{\"kind\":\"DRACheckpoint\",\"apiVersion\":\"checkpoint.dra.kubelet.k8s.io/v)"
-    R"(1\",\"Entries\":[{\"ClaimUID\":\"c-1\",\"ClaimName\":\"train-0\",\"Namespace\":\"team)"
-    R"(-a\",\"PodUIDs\":{\"p-1\":{}},\"DriverState\":{\"compute-domain.nvidia.com\":{\"Devic)"
-    R"(es\":[{\"PoolName\":\"n00\",\"DeviceName\":\"channel-0\",\"ShareID\":null,\"RequestNa)"
-    R"(mes\":[\"channel\"],\"CDIDeviceIDs\":[\"x\"]}]},\"gpu.nvidia.com\":{\"Devices\":null})"
-    R"(}},{\"ClaimUID\":\"c-2\",\"ClaimName\":\"gpu\",\"Namespace\":\"team-a\",\"PodUIDs\":{)"
-    R"(\"p-1\":{}},\"DriverState\":{\"gpu.nvidia.com\":{\"Devices\":null}}}]}","Checksum":41)"
-    R"(06133806})";
+    R"({"Data":"{\"kind\":\"DRACheckpoint\",\"apiVersion\":\"checkpoint.dra.kubelet.k8s.io/)"
+    R"(v1\",\"ClaimInfoStateList\":[{\"ClaimUID\":\"c-1\",\"ClaimName\":\"train-0\",\"Names)"
+    R"(pace\":\"team-a\",\"PodUIDs\":{\"p-1\":{}},\"DriverState\":{\"compute-domain.nvidia.)"
+    R"(com\":{\"Devices\":[{\"PoolName\":\"n00\",\"DeviceName\":\"channel-0\",\"ShareID\":n)"
+    R"(ull,\"RequestNames\":[\"channel\"],\"CDIDeviceIDs\":[\"x\"]}]},\"gpu.nvidia.com\":{\)"
+    R"("Devices\":null}}},{\"ClaimUID\":\"c-2\",\"ClaimName\":\"gpu\",\"Namespace\":\"team-)"
+    R"(a\",\"PodUIDs\":{\"p-1\":{}},\"DriverState\":{\"gpu.nvidia.com\":{\"Devices\":null}})"
+    R"(}]}","Checksum":2293322696})";
 constexpr char kNone[] =
-    R"({"Data":"{\"kind\":\"DRACheckpoint\",\"apiVersion\":\"checkpoint.dra.kubelet.k8s.io/v)"
-    R"(1\",\"Entries\":null}","Checksum":4103351552})";
+    R"({"Data":"{\"kind\":\"DRACheckpoint\",\"apiVersion\":\"checkpoint.dra.kubelet.k8s.io/)"
+    R"(v1\",\"ClaimInfoStateList\":null}","Checksum":4010664294})";
 constexpr char kNewer[] =
-    R"({"Data":"{\"kind\":\"DRACheckpoint\",\"apiVersion\":\"checkpoint.dra.kubelet.k8s.io/v)"
-    R"(2\",\"Entries\":null}","Checksum":504557666})";
+    R"({"Data":"{\"kind\":\"DRACheckpoint\",\"apiVersion\":\"checkpoint.dra.kubelet.k8s.io/)"
+    R"(v2\",\"ClaimInfoStateList\":null}","Checksum":1241877002})";
 
 TEST(KubeletStateFile, NamesTheClaimsInUseAndThoseOfThisDriver) {
   const base::Directory dir;
@@ -69,6 +69,26 @@ TEST(KubeletState, SaysWhyItIsUnknown) {
               HasSubstr("another format than that of Kubernetes 1.32"));
   EXPECT_THAT(problem(kNewer), HasSubstr("k8s.io/v2\", this agent reads"));
   EXPECT_THAT(problem(R"({"Data":"[]","Checksum":223132457})"), HasSubstr("holds no JSON object"));
+}
+
+// Read from a node of a cluster of Kubernetes 1.37.2.
+constexpr char kOf137[] =
+    R"({"Data":"{\"kind\":\"DRACheckpoint\",\"apiVersion\":\"checkpoint.dra.kubelet.k8s.io/v)"
+    R"(1\",\"ClaimInfoStateList\":[{\"ClaimUID\":\"a510849e-e441-4c17-b981-df15991b5b84\",\")"
+    R"(ClaimName\":\"ours-8-12-0-device-dqpn4\",\"Namespace\":\"default\",\"PodUIDs\":{\"914)"
+    R"(46f45-b012-45eb-985d-5515d04e3284\":{}},\"DriverState\":{\"compute-domain.nvidia.com\)"
+    R"(":{\"Devices\":[{\"PoolName\":\"n01\",\"DeviceName\":\"channel-0\",\"ShareID\":null,\)"
+    R"("RequestNames\":[\"channel\"],\"CDIDeviceIDs\":[\"k8s.compute-domain.nvidia.com/claim)"
+    R"(=a510849e-e441-4c17-b981-df15991b5b84-channel-0\"]}]}}}]}","Checksum":3954863663})";
+
+TEST(KubeletStateFile, IsReadAsKubelet137WritesIt) {
+  EXPECT_EQ(decode_kubelet_state(kOf137) ? "" : decode_kubelet_state(kOf137).error().message, "");
+  const base::Directory dir;
+  KubeletStateFile state(dir.write("dra_manager_state", kOf137));
+  EXPECT_TRUE(state.knows("a510849e-e441-4c17-b981-df15991b5b84"));
+  EXPECT_FALSE(state.knows("c-3"));
+  EXPECT_THAT(state.claims(), ElementsAre(core::ClaimRef{"default", "ours-8-12-0-device-dqpn4",
+                                                         "a510849e-e441-4c17-b981-df15991b5b84"}));
 }
 
 }  // namespace

@@ -125,5 +125,25 @@ TEST(NodeFiles, AFabricThatCannotBeReadIsInTheReport) {
   EXPECT_EQ(node.rig.report().clique, kClique) << "what is served goes on";
 }
 
+// Kubelet's record was deleted while the pod ran, as is advised where kubelet cannot read it.
+TEST(NodeFiles, AClaimEndsThatNeitherTheApiServerNorTheRecordOfARealKubeletNames) {
+  NodeFiles node;
+  // As kubelet 1.32.9, 1.33.13, 1.36.3 and 1.37.2 write that they have no claim.
+  node.dir.write(
+      "dra_manager_state",
+      R"({"Data":"{\"kind\":\"DRACheckpoint\",\"apiVersion\":\"checkpoint.dra.kubelet.k8s.io/v)"
+      R"(1\",\"ClaimInfoStateList\":null}","Checksum":4010664294})");
+  node.start_agent();
+  const core::ClaimRef claim = node.rig.make_claim("a");
+  node.rig.write_list({claim.uid});
+  ASSERT_EQ(node.rig.prepare(claim).state, ClaimStep::State::Done);
+  ASSERT_TRUE(node.rig.admin.remove<api::ResourceClaim>(
+      {"team-a", "a"}, {.uid = claim.uid, .resource_version = ""}));
+  node.rig.write_list({}, /*member=*/false);
+  for (int minute = 0; minute < 30; ++minute) node.rig.pass(std::chrono::minutes(1));
+  EXPECT_FALSE(node.rig.imex.daemon.running);
+  EXPECT_THAT(node.checkpoint().claims, IsEmpty());
+}
+
 }  // namespace
 }  // namespace cdom::agent

@@ -74,6 +74,17 @@ check "agents that are killed" kill_agents
 check "come back" eventually 60 all_ready daemonset compute-domain-agent 4
 check "with the daemons that there were" same_daemons
 check "the domain is Ready" is_ready train
+# The record that a real kubelet keeps of its claims.
+checkpoint=/var/lib/kubelet/plugins/compute-domain.nvidia.com/checkpoint
+lose_checkpoint() { on_node n02 pkill -KILL -f bin/compute-domain-agent && on_node n02 rm "$checkpoint"; }
+knows_claim() {
+  on_node n02 cat "$checkpoint" |
+    jq -e '[.checkpoint.claims[] | select(.namespace == "default" and (.name | startswith("train-n02-channel")))] | length == 1'
+}
+check "the checkpoint of an agent is lost" lose_checkpoint
+check "the next one has the claim's name from kubelet's record" eventually 30 knows_claim
+check "and the daemons that there were" same_daemons
+check "the domain is Ready" is_ready train
 prepare_killed() {
   form late n04
   sleep 0.5

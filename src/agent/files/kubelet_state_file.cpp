@@ -31,10 +31,11 @@ base::Error unknown_state(const std::string& why) {
   return base::invalid(cat("kubelet's state ", why));
 }
 
-// Throws Json::exception when a field has another shape.
+// As kubelet's pkg/kubelet/cm/dra/state/checkpoint.go writes it. Throws Json::exception when a
+// field has another shape.
 std::vector<KubeletClaim> kubelet_claims_in(const Json& data) {
   std::vector<KubeletClaim> claims;
-  const Json& entries = data.at("Entries");
+  const Json& entries = data.at("ClaimInfoStateList");
   if (entries.is_null()) return claims;
   for (const Json& entry : entries) {
     KubeletClaim claim;
