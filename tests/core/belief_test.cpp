@@ -607,5 +607,27 @@ TEST(Belief, ABootThatOnlyTheAgentReportsGivesNoMoreCliques) {
   EXPECT_LE(world.lists.size(), kMostCliquesOfNode);
 }
 
+// A group that has no list yet: what the node reports of it says in which boot its slot is.
+TEST(Belief, ABootThatTheAgentReportsWithAGroupOfItsOwnGivesNoMoreCliques) {
+  World world = settled_world(2);
+  for (int i = 0; i < 20; ++i) {
+    const std::string clique = base::cat("made-up.", i);
+    api::ImexGroupReport group;
+    group.group = group_id({world.view.uid, clique});
+    group.slot = 0;
+    group.state = api::DaemonState::Stopped;
+    auto& said = world.nodes.at("n1").report->status;
+    said.boot_id = "made-up-boot";
+    said.clique = clique;
+    said.groups = {group};
+    world.now += std::chrono::milliseconds(100);
+    for (const ImexGroupKey& key : groups_of(world.view, world.nodes, world.lists)) {
+      write_list(world, key.clique);
+    }
+    apply_status(world, reconcile(world));
+  }
+  EXPECT_LE(world.lists.size(), kMostCliquesOfNode);
+}
+
 }  // namespace
 }  // namespace cdom::core

@@ -71,7 +71,7 @@ api::NodeListEntry entry_of(const ListDraft& draft, const std::string& node,
     if (begins_anew(draft, before, entry)) entry.term = ++last_term;
     // An agent accepts an admission only of the boot that it runs in, so this is the boot in which
     // the slot's daemon runs.
-    entry.boot_id = current_boot(view, record.boot_id);
+    entry.boot_id = current_boot(view, before != nullptr ? record.boot_id : "");
   }
   return entry;
 }
