@@ -35,6 +35,13 @@ void RunningPods::add(core::RunningPod pod) {
   pods_[uid] = {.pod = std::move(pod), .lost_since = std::nullopt, .watch = watch_};
 }
 
+void RunningPods::add_rejected(core::RunningPod pod) {
+  const std::lock_guard lock(mutex_);
+  Seen& seen = pods_[pod.uid];
+  const base::Duration since = seen.lost_since.value_or(clock_.elapsed());
+  seen = {.pod = std::move(pod), .lost_since = since, .watch = watch_};
+}
+
 void RunningPods::remove(const std::string& uid) {
   {
     const std::lock_guard lock(mutex_);

@@ -35,13 +35,22 @@ bool any_runs(const core_v1::PodStatus& status) {
   return false;
 }
 
-// A kubelet that rejects a pod it ran before it started again says Failed, and of no container. One
-// whose unprepare of another driver fails says Running of a pod whose containers have ended.
+bool is_final(const core_v1::PodStatus& status) {
+  return status.phase() == "Succeeded" || status.phase() == "Failed";
+}
+
+// Where the unprepare of another driver fails, kubelet says Running of a pod whose containers have
+// ended.
 bool has_ended(const core_v1::Pod& pod) {
   const core_v1::PodStatus& status = pod.status();
-  const bool is_final = status.phase() == "Succeeded" || status.phase() == "Failed";
   const bool is_deleted = pod.metadata().has_deletiontimestamp();
-  return (is_final || is_deleted) && status.containerstatuses_size() > 0 && !any_runs(status);
+  return (is_final(status) || is_deleted) && status.containerstatuses_size() > 0 &&
+         !any_runs(status);
+}
+
+// Kubelet's rejectPod (pkg/kubelet/kubelet.go) makes a status of a phase, a reason and a message.
+bool is_rejected(const core_v1::PodStatus& status) {
+  return is_final(status) && status.containerstatuses_size() == 0 && !any_runs(status);
 }
 
 NodePod pod_of(const core_v1::Pod& object) {
@@ -50,7 +59,8 @@ NodePod pod_of(const core_v1::Pod& object) {
               .uid = object.metadata().uid(),
               .claims = {},
               .grace_seconds = object.spec().terminationgraceperiodseconds(),
-              .has_ended = has_ended(object)};
+              .has_ended = has_ended(object),
+              .is_rejected = is_rejected(object.status())};
   if (!any_runs(object.status())) return pod;
   for (const core_v1::PodResourceClaim& claim : object.spec().resourceclaims()) {
     if (!claim.resourceclaimname().empty()) pod.claims.insert(claim.resourceclaimname());

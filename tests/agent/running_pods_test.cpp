@@ -70,6 +70,23 @@ TEST_F(RunningPodsTest, OneThatIsNamedAgainIsThere) {
   EXPECT_THAT(pods_.all(), ElementsAre(Key("a")));
 }
 
+// For one of a node whose labels have changed. Kubelet names it in each watch for as long as
+// somebody keeps the pod's object.
+TEST_F(RunningPodsTest, OneThatIsRejectedIsKeptForItsGracePeriod) {
+  name_all({"a"});
+  for (int i = 0; i < 3; ++i) {
+    pods_.begin_watch();
+    pods_.add_rejected(pod("a"));
+    pods_.complete_watch();
+    EXPECT_THAT(pods_.all(), ElementsAre(Key("a")));
+    clock_.advance(seconds(20));
+  }
+  clock_.advance(kPodEndMargin - seconds(1));
+  EXPECT_THAT(pods_.all(), ElementsAre(Key("a")));
+  clock_.advance(seconds(1));
+  EXPECT_THAT(pods_.all(), IsEmpty());
+}
+
 TEST_F(RunningPodsTest, AWatchThatBreaksOffBeforeItHasNamedAllSaysNothingOfTheOthers) {
   name_all({"a"});
   pods_.begin_watch();

@@ -27,7 +27,7 @@ class Heard final : public PodListener {
     const std::vector<std::string> claims(pod.claims.begin(), pod.claims.end());
     add(base::cat(pod.ns, "/", pod.name, " ", pod.uid, " ", pod.grace_seconds, " s",
                   claims.empty() ? "" : " ", base::join(claims, ","),
-                  pod.has_ended ? " has ended" : ""));
+                  pod.has_ended ? " has ended" : "", pod.is_rejected ? " is rejected" : ""));
   }
   void on_gone(const std::string& uid) override { add(base::cat(uid, " is gone")); }
   void on_complete() override { add("complete"); }
@@ -104,12 +104,17 @@ TEST_F(PodWatchTest, APodThatIsDeletedHasEndedWithItsContainers) {
 }
 
 // As of one that a kubelet which has started again rejects: its containers may still run.
-TEST_F(PodWatchTest, APodOfWhoseContainersNothingIsSaidHasNotEnded) {
+TEST_F(PodWatchTest, APodOfWhoseContainersNothingIsSaidIsRejectedAndHasNotEnded) {
   PodsServer kubelet(socket_);
-  kubelet.says(PodEvent::Modified,
-               bytes_of({.uid = "a", .phase = "Failed", .has_containers = false}));
+  kubelet.says(
+      PodEvent::Modified,
+      bytes_of({.uid = "a", .phase = "Failed", .container_runs = false, .has_containers = false}));
+  kubelet.says(
+      PodEvent::Modified,
+      bytes_of({.uid = "b", .phase = "Pending", .container_runs = false, .has_containers = false}));
   const PodWatch watch(socket_, heard_);
-  EXPECT_THAT(heard_.first(2), ElementsAre("begin", "team-a/train-0 a 30 s"));
+  EXPECT_THAT(heard_.first(3),
+              ElementsAre("begin", "team-a/train-0 a 30 s is rejected", "team-a/train-0 b 30 s"));
 }
 
 // A tenant may name any claim of the namespace in a pod that never gets it.

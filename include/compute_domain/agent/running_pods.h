@@ -2,8 +2,9 @@
 //
 // A pod leaves when it is deleted or its containers have ended for good. At the begin of a watch
 // kubelet leaves out pods that were deleted by force, though it may still run them, and a kubelet
-// that has started again never reports their end. So a pod that is not watched any more is kept for
-// its grace period, ten minutes at most, and a margin. Thread-safe.
+// that has started again never reports their end, nor that of a pod which it rejects then. So a pod
+// that is not watched any more, or is rejected, is kept for its grace period, ten minutes at most,
+// and a margin. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +40,8 @@ class RunningPods {
   void complete_watch();
   void end_watch();
   void add(core::RunningPod pod);
+  // Its containers are being killed, and nobody will say that they have ended.
+  void add_rejected(core::RunningPod pod);
   void remove(const std::string& uid);
 
   // One that another process of this agent knew to run.
@@ -53,7 +56,7 @@ class RunningPods {
  private:
   struct Seen {
     core::RunningPod pod;
-    std::optional<base::Duration> lost_since;  // no watch shows it
+    std::optional<base::Duration> lost_since;  // no watch shows it, or it was rejected
     std::uint64_t watch = 0;                   // that has named it last
   };
   void expect_locked(const std::string& uid, std::int64_t grace_seconds);

@@ -21,6 +21,9 @@ struct NodePod {
   std::int64_t grace_seconds = 0;  // spec.terminationGracePeriodSeconds
   // In a final phase or being deleted, with containers of which none runs.
   bool has_ended = false;
+  // In a final phase, and nothing is said of its containers: as of one that a kubelet which has
+  // started again rejects. It kills them, and never says that they have ended.
+  bool is_rejected = false;
 
   friend bool operator==(const NodePod&, const NodePod&) = default;
 };

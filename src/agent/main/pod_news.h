@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "compute_domain/agent/running_pods.h"
 #include "compute_domain/dra/pod_watch.h"
@@ -16,11 +17,12 @@ class PodNews : public dra::PodListener {
   void on_begin() override { pods_.begin_watch(); }
   void on_pod(const dra::NodePod& pod) override {
     if (pod.has_ended) return pods_.remove(pod.uid);
-    pods_.add({.ns = pod.ns,
-               .name = pod.name,
-               .uid = pod.uid,
-               .claims = pod.claims,
-               .grace_seconds = pod.grace_seconds});
+    core::RunningPod running = {.ns = pod.ns,
+                                .name = pod.name,
+                                .uid = pod.uid,
+                                .claims = pod.claims,
+                                .grace_seconds = pod.grace_seconds};
+    pod.is_rejected ? pods_.add_rejected(std::move(running)) : pods_.add(std::move(running));
   }
   void on_gone(const std::string& uid) override { pods_.remove(uid); }
   void on_complete() override { pods_.complete_watch(); }
