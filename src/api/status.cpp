@@ -73,7 +73,8 @@ template <>
 inline constexpr auto kFields<StatusFields> =
     std::tuple{field("code", &StatusFields::code), field("reason", &StatusFields::reason),
                field("message", &StatusFields::message),
-               field("details.retryAfterSeconds", &StatusFields::retry_after_seconds)};
+               field("details.retryAfterSeconds", &StatusFields::retry_after_seconds),
+               field("details.name", &StatusFields::object)};
 
 Status status_in(const JsonView& json, int code) {
   StatusFields fields;
@@ -84,7 +85,7 @@ Status status_in(const JsonView& json, int code) {
 
 Status status_of(const StatusFields& fields, int code) {
   Status status{fields.code > 0 && fields.code < 1000 ? static_cast<int>(fields.code) : code,
-                fields.reason, fields.message, std::nullopt};
+                fields.reason, fields.message, std::nullopt, fields.object};
   if (fields.retry_after_seconds > 0) {
     constexpr std::int64_t kMost = 24L * 60 * 60;
     status.retry_after = std::chrono::seconds{std::min(fields.retry_after_seconds, kMost)};

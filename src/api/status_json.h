@@ -13,6 +13,7 @@ struct StatusFields {
   std::int64_t code = 0;
   std::string reason, message;
   std::int64_t retry_after_seconds = 0;
+  std::string object;
 };
 // `code`: taken when the fields have none.
 Status status_of(const StatusFields& fields, int code);

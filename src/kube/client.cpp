@@ -72,16 +72,6 @@ std::optional<base::Error> mistake_in(const api::Kind& kind, const api::ObjectNa
   return std::nullopt;
 }
 
-base::Error error_of_response(const http::Response& response, std::string_view verb,
-                              std::string_view resource) {
-  api::Status status = api::decode_status(response.status, response.body);
-  if (!status.retry_after) status.retry_after = retry_after_of(response.headers);
-  base::Error error = api::error_of(status);
-  error.message = base::cat(verb, " ", resource, ": ", error.message);
-  error.is_answer = true;
-  return error;
-}
-
 base::Error too_long(std::string_view verb, const std::string& resource, const std::string& what,
                      std::size_t most_bytes) {
   return base::invalid(
@@ -258,6 +248,21 @@ base::Result<std::string> Client::send(const Call& call) const {
   return std::move(answer->body);
 }
 
+// A server that starts, or whose definitions have just been applied, knows a kind's path a moment
+// later; then its 404 has no name. Nobody may take that for the end of an object.
+base::Error Client::error_of(const Call& call, const http::Response& response) {
+  api::Status status = api::decode_status(response.status, response.body);
+  if (!status.retry_after) status.retry_after = retry_after_of(response.headers);
+  base::Error error = api::error_of(status);
+  error.message = base::cat(call.verb, " ", call.resource, ": ", error.message);
+  error.is_answer = true;
+  if (error.kind == base::ErrorKind::NotFound && call.is_of_object && status.object.empty()) {
+    error.kind = base::ErrorKind::Unavailable;
+    error.message += base::cat("; the API server does not serve ", call.resource, " now");
+  }
+  return error;
+}
+
 base::Result<http::Response> Client::exchange(const Call& call) const {
   if (call.invalid) return *call.invalid;
   const base::Duration start = clock_.elapsed();
@@ -269,7 +274,7 @@ base::Result<http::Response> Client::exchange(const Call& call) const {
   }
   count(call, std::to_string(response->status), took);
   if (response->status / 100 == 2) return response;
-  return error_of_response(*response, call.verb, call.resource);
+  return error_of(call, *response);
 }
 
 void Client::tell_of_json(const api::Kind& kind, const base::Error& error) {
@@ -287,13 +292,13 @@ base::Result<std::unique_ptr<http::Stream>> Client::open(const Call& call) const
   }
   count(call, std::to_string(opened->response.status), took);
   if (opened->stream) return std::move(opened->stream);
-  return error_of_response(opened->response, call.verb, call.resource);
+  return error_of(call, opened->response);
 }
 
 Client::Call Client::read_call(const api::Kind& kind, const api::ObjectName& name) const {
   return {"get", kind.plural,
           request_of("GET", api::path_of(kind, version_of(kind), name.ns, name.name)),
-          mistake_in(kind, name)};
+          mistake_in(kind, name), true};
 }
 
 Client::Call Client::list_call(const api::Kind& kind, const ListOptions& options) const {
@@ -330,7 +335,7 @@ Client::Call Client::patch_call(const api::Kind& kind, const std::string& versio
   Target target(api::path_of(kind, version, name.ns, name.name, subresource));
   target.with("fieldManager", field_manager_);
   return {"patch", kind.plural, request_of("PATCH", target.text(), kMergePatch, std::move(body)),
-          mistake_in(kind, name)};
+          mistake_in(kind, name), true};
 }
 
 Client::Call Client::update_call(const api::Kind& kind, const api::ObjectName& name,
@@ -338,7 +343,7 @@ Client::Call Client::update_call(const api::Kind& kind, const api::ObjectName& n
   Target target(api::path_of(kind, version_of(kind), name.ns, name.name, subresource));
   target.with("fieldManager", field_manager_);
   return {"update", kind.plural, request_of("PUT", target.text(), kJson, std::move(body)),
-          mistake_in(kind, name)};
+          mistake_in(kind, name), true};
 }
 
 Client::Call Client::remove_call(const api::Kind& kind, const api::ObjectName& name,
@@ -346,7 +351,7 @@ Client::Call Client::remove_call(const api::Kind& kind, const api::ObjectName& n
   return {"delete", kind.plural,
           request_of("DELETE", api::path_of(kind, version_of(kind), name.ns, name.name), kJson,
                      api::delete_options(if_is, how)),
-          mistake_in(kind, name)};
+          mistake_in(kind, name), true};
 }
 
 void Client::count(const Call& call, const std::string& code, base::Duration took) const {

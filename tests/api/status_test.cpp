@@ -41,6 +41,14 @@ TEST(DecodeStatus, ReadsAStatus) {
   EXPECT_EQ(error, (base::Error{ErrorKind::Unavailable, "slow down", std::chrono::seconds(3)}));
 }
 
+TEST(DecodeStatus, HasTheNameOfTheObjectThatItIsAbout) {
+  EXPECT_EQ(decode_status(404, R"({"kind":"Status","code":404,"reason":"NotFound",
+    "details":{"name":"train","kind":"computedomains"}})")
+                .object,
+            "train");
+  EXPECT_EQ(decode_status(404, R"({"kind":"Status","code":404,"details":{}})").object, "");
+}
+
 TEST(DecodeStatus, MakesOneOfWhatAProxySays) {
   EXPECT_EQ(error_of(decode_status(502, "<html>\n<b>Bad Gateway</b>\n</html>\n")).message,
             "HTTP 502: <html> <b>Bad Gateway</b> </html>");

@@ -330,6 +330,29 @@ TEST_F(ClientTest, TellsTheKindOfEveryFailure) {
   }
 }
 
+// What an API server says of a path that it does not know, or not yet, after it has started or a
+// definition was applied. Nobody may take that for the end of the object.
+TEST_F(ClientTest, TakesAnObjectForGoneOnlyWhereTheServerNamesIt) {
+  constexpr char kUnknownPath[] =
+      R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"the server)"
+      R"( could not find the requested resource","reason":"NotFound","details":{},"code":404})";
+  for (const char* body : {kUnknownPath, "404 page not found\n"}) {
+    const http::Response unknown{404, {}, body};
+    server.script(unknown);
+    const auto got = client.get<ConfigMap>({"ns", "a"});
+    EXPECT_EQ(got.error().kind, ErrorKind::Unavailable) << body;
+    EXPECT_TRUE(got.error().is_answer);
+    EXPECT_THAT(got.error().message,
+                testing::EndsWith("; the API server does not serve configmaps now"));
+    server.script(unknown);
+    EXPECT_EQ(client.remove<ConfigMap>({"ns", "a"}, {}).error().kind, ErrorKind::Unavailable);
+    server.script(unknown);
+    EXPECT_EQ(client.patch<ConfigMap>({"ns", "a"}, "", "{}").error().kind, ErrorKind::Unavailable);
+    server.script(unknown);
+    EXPECT_EQ(client.list_all<ConfigMap>({}).error().kind, ErrorKind::NotFound) << "no object";
+  }
+}
+
 TEST_F(ClientTest, TakesTheWaitFromTheHeaderWhenTheBodyIsPlainText) {
   server.script(
       http::Response{429, {{"retry-after", "7"}}, "Too many requests, please try again later.\n"});

@@ -26,8 +26,10 @@ std::string config_map_json(const std::string& name, const std::string& value,
 }
 
 std::string status_json(int code, const std::string& reason, const std::string& message) {
+  // apierrors.NewNotFound names the object in the details.
   return base::cat(R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",)",
-                   R"("message":")", message, R"(","reason":")", reason, R"(","code":)", code, "}");
+                   R"("message":")", message, R"(","reason":")", reason, R"(","details":{)",
+                   reason == "NotFound" ? R"("name":"a")" : "", R"(},"code":)", code, "}");
 }
 
 std::string watch_line(const std::string& type, const std::string& object) {

@@ -5,6 +5,7 @@
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/reservations.h"
+#include "compute_domain/sandbox/faults.h"
 #include "system/rig.h"
 
 namespace cdom::system_test {
@@ -229,6 +230,23 @@ TEST(ForgedTemplates, AreRemovedWithoutAListOfAllDomainsForEach) {
   });
   EXPECT_LE(lists, 3);
   EXPECT_THAT(*rig.kubectl().list_all<api::ResourceClaimTemplate>(), testing::IsEmpty());
+}
+
+// An API server that does not serve a kind for a moment answers as one that has not the object.
+TEST(RefusedWrites, OfAFinalizerAreTriedAgainAlsoWhenTheAnswerIsNotFound) {
+  Rig rig({});
+  std::string domain = domain_yaml("train", 1);
+  domain.resize(domain.find("  channel:"));
+  rig.apply(domain);
+  rig.run_for(10s);
+  rig.faults().add({.kind = sandbox::FaultKind::Reject,
+                    .user = "*:compute-domain-controller",
+                    .verb = "patch",
+                    .resource = "computedomains",
+                    .count = 1,
+                    .status = 404});
+  rig.remove(cat(kPathOfDomains, "train"));
+  EXPECT_TRUE(rig.run_until([&] { return rig.domains().empty(); }, 10min));
 }
 
 }  // namespace

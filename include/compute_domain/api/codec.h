@@ -26,6 +26,7 @@ struct Status {
   int code = 0;
   std::string reason, message;
   std::optional<base::Duration> retry_after;
+  std::string object = {};  // details.name: the one that it is about, "" where it is about none
 };
 
 // An object that the server has given and that cannot be decoded. What is known of it.

@@ -149,9 +149,11 @@ class Client {
     std::string_view resource;
     http::Request request;
     std::optional<base::Error> invalid = std::nullopt;  // it must not be sent
+    bool is_of_object = false;                          // of a name, not of a collection
   };
   [[nodiscard]] base::Result<std::string> served_version(const api::Kind& kind) const;
   base::Result<std::string> send(const Call& call) const;
+  static base::Error error_of(const Call& call, const http::Response& response);
   // The answer, of status 2xx.
   base::Result<http::Response> exchange(const Call& call) const;
   // The body of a page, of `cursor->limit()` objects at most if there is one.

@@ -65,7 +65,9 @@ void read_status(MessageReader in, StatusFields& out) {
     if (in.number() == 3) in.read(out.message);
     if (in.number() == 4) in.read(out.reason);
     if (in.number() == 6) in.read(out.code);
-    if (in.number() == 5) read_plain(in.message(), PlainField{5, out.retry_after_seconds});
+    if (in.number() == 5) {
+      read_plain(in.message(), PlainField{1, out.object}, PlainField{5, out.retry_after_seconds});
+    }
   }
 }
 
