@@ -218,5 +218,15 @@ TEST(Predecessor, OfADomainThatIsGoneGoesTooWhenNobodyUsesIt) {
                   Action(kGone)));
 }
 
+// Nobody could take it over while somebody of another namespace names it.
+TEST(Predecessor, DoesNotWaitForClaimsOfAnotherNamespace) {
+  World world = inherited_world(1);
+  world.view.claims.clear();
+  ASSERT_TRUE(removes_anything(reconcile(world)));
+  world.view.claims.push_back(claim("stray").in("team-b").on("n1"));
+  const Plan plan = reconcile(world);
+  EXPECT_TRUE(removes_anything(plan)) << base::join(sentences(plan), "\n");
+}
+
 }  // namespace
 }  // namespace cdom::core

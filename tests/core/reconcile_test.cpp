@@ -889,5 +889,36 @@ TEST(ReconcileReport, TellsTheAgentWhatItsNodeSays) {
   EXPECT_THAT(reconcile_report(world).actions, IsEmpty());
 }
 
+bool ends(const Plan& plan) {
+  return !plan.actions.empty() && std::holds_alternative<RemoveFinalizer>(plan.actions.back());
+}
+
+TEST(Reconcile, EndsADomainThatNobodyOwnsAlsoWhereAClaimOfAnotherNamespaceNamesIt) {
+  World world = settled_world(1);
+  api::ComputeDomain& domain = *world.view.domain;
+  domain.spec.workload = api::Workload{.kind = "Pod", .name = "train-0", .uid = ""};
+  domain.meta.owners.clear();
+  world.view.claims = {claim("stray").in("team-b").on("n1")};
+  const Plan plan = reconcile(world);
+  ASSERT_FALSE(plan.actions.empty());
+  EXPECT_TRUE(std::holds_alternative<DeleteDomain>(plan.actions.back()))
+      << base::join(sentences(plan), "\n");
+}
+
+// A claim of another namespace uses nothing of it, whatever it names.
+TEST(Reconcile, WaitsWithItsDeletionForNoClaimOfAnotherNamespaceAlsoWhereItsListIsLost) {
+  World world = settled_world(2);
+  world.view.domain->meta.deletion_time = kNow;
+  world.view.claims.clear();
+  for (const char* node : {"n1", "n2"}) group_report(world, node).claims.clear();
+  world.view.claims.push_back(claim("stray").in("team-b").on("n9"));
+  ASSERT_TRUE(ends(reconcile(world))) << "with its list";
+  world.lists.clear();
+  const Plan plan = reconcile(world);
+  EXPECT_TRUE(ends(plan)) << condition_in(plan, "Ready").message;
+  world.view.claims.clear();
+  EXPECT_TRUE(ends(reconcile(world))) << "without the claim of the other namespace";
+}
+
 }  // namespace
 }  // namespace cdom::core

@@ -1,5 +1,6 @@
 #include "compute_domain/core/reconcile.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "compute_domain/api/names.h"
@@ -20,8 +21,11 @@ namespace {
 // its last claim.
 bool has_ended(const World& world) {
   const api::ComputeDomain& domain = *world.view.domain;
-  return domain.spec.workload && domain.meta.owners.empty() && world.view.claims.empty() &&
-         !world.has_unknown_claims;
+  const auto is_of_others = [&](const api::ResourceClaim& claim) {
+    return standing_of(claim, world.view) == Standing::WrongNamespace;
+  };
+  return domain.spec.workload && domain.meta.owners.empty() && !world.has_unknown_claims &&
+         std::ranges::all_of(world.view.claims, is_of_others);
 }
 
 Plan reconcile_living(const World& world) {

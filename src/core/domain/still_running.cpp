@@ -92,6 +92,15 @@ void add_pods(const World& world, const std::map<std::string, std::string>& pods
   waits.remedy = base::join(remedies, "; ");
 }
 
+// Without those of other namespaces, which use nothing of the domain, whatever they name.
+std::vector<api::ResourceClaim> own_claims(const DomainView& view) {
+  std::vector<api::ResourceClaim> own = view.claims;
+  std::erase_if(own, [&](const api::ResourceClaim& claim) {
+    return standing_of(claim, view) == Standing::WrongNamespace;
+  });
+  return own;
+}
+
 // Whether a claim of the domain was ever admitted on the node, by the list of its clique:
 // containers elsewhere have no channel of it, whatever a node says.
 bool was_admitted(const api::NodeList& list, const std::string& domain_uid,
@@ -140,7 +149,7 @@ std::set<std::string> cached_held_claims(const World& world) {
     StoredList& lost = lists.emplace_back();
     if (world.view.domain) lost.meta.labels = world.view.domain->meta.labels;
   }
-  std::set<std::string> held = held_claims(world.view.uid, lists, world.view.claims);
+  std::set<std::string> held = held_claims(world.view.uid, lists, own_claims(world.view));
   for (const std::string& uid : late_claims(world)) held.erase(uid);
   return held;
 }
