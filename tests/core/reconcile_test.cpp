@@ -920,5 +920,26 @@ TEST(Reconcile, WaitsWithItsDeletionForNoClaimOfAnotherNamespaceAlsoWhereItsList
   EXPECT_TRUE(ends(reconcile(world))) << "without the claim of the other namespace";
 }
 
+// The definition takes 32,768 characters.
+TEST(Reconcile, SaysOfADeletionNoMoreThanAConditionTakes) {
+  World world = settled_world(2);
+  world.view.domain->meta.deletion_time = kNow;
+  for (api::ResourceClaim& held : world.view.claims) {
+    held.reserved_for.clear();
+    for (int i = 0; i < 256; ++i) {
+      const std::string pod = base::cat(held.meta.name, "-", i);
+      held.reserved_for.push_back({.resource = "pods", .name = pod, .uid = pod});
+      world.makers[pod] = {.api_version = "batch/v1",
+                           .kind = "Job",
+                           .name = base::cat("sweep-of-the-learning-rate-2026-11-30-", pod),
+                           .uid = pod,
+                           .controller = true};
+    }
+  }
+  const std::string message = condition_in(reconcile(world), "Ready").message;
+  EXPECT_LE(message.size(), 32768U);
+  EXPECT_THAT(message, ::testing::EndsWith("; and so on for 509 more"));
+}
+
 }  // namespace
 }  // namespace cdom::core

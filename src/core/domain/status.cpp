@@ -332,6 +332,9 @@ std::optional<Finding> clique_finding(const std::map<std::string, std::int64_t>&
                  cat("nodes of different cliques share no memory: ", base::list_names(parts))};
 }
 
+// As the definition bounds it (metav1.Condition).
+constexpr std::size_t kMostInMessage = 32768;
+
 void set_condition(std::vector<api::Condition>& conditions, const std::string& type,
                    const std::optional<Finding>& finding, const World& world) {
   const auto it = std::ranges::find(conditions, type, &api::Condition::type);
@@ -342,7 +345,7 @@ void set_condition(std::vector<api::Condition>& conditions, const std::string& t
   api::Condition condition{.type = type,
                            .status = finding->status,
                            .reason = std::string(finding->reason.name()),
-                           .message = finding->message,
+                           .message = base::shortened(finding->message, kMostInMessage),
                            .last_transition = std::chrono::floor<std::chrono::seconds>(world.now),
                            .observed_generation = world.view.domain->meta.generation};
   if (it == conditions.end()) {

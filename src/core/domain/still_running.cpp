@@ -73,6 +73,16 @@ std::map<std::string, Made> made_by(const World& world,
   return made;
 }
 
+// Whoever follows the first ones sees the next.
+constexpr std::size_t kMostRemedies = 3;
+
+std::string remedies_text(std::vector<std::string> remedies) {
+  if (remedies.size() <= kMostRemedies) return base::join(remedies, "; ");
+  const std::size_t left = remedies.size() - kMostRemedies;
+  remedies.resize(kMostRemedies);
+  return cat(base::join(remedies, "; "), "; and so on for ", left, " more");
+}
+
 // "18 pods of Job train", and how to end them; else their names. By their names with their UIDs.
 void add_pods(const World& world, const std::map<std::string, std::string>& pods, WaitsFor& waits) {
   std::vector<std::string> what, remedies;
@@ -89,7 +99,7 @@ void add_pods(const World& world, const std::map<std::string, std::string>& pods
     remedies.push_back(cat("delete ", them, ", or what has made ", them));
   }
   waits.what.insert(waits.what.begin(), what.begin(), what.end());
-  waits.remedy = base::join(remedies, "; ");
+  waits.remedy = remedies_text(std::move(remedies));
 }
 
 // Without those of other namespaces, which use nothing of the domain, whatever they name.
