@@ -468,6 +468,20 @@ Applied Apply::operator()(const core::Plan& plan) const {
   return (*this)(plan, domains);
 }
 
+// The connection may have ended when the status was stored; and where the HTTP client asks once
+// more, the write meets what it has written itself.
+void Apply::note_unheard(const core::Plan& plan, std::size_t at, const Error& error) const {
+  const auto* write = std::get_if<core::SetStatus>(&plan.actions[at]);
+  if (write == nullptr || (error.is_answer && error.kind != ErrorKind::Conflict)) return;
+  std::vector<core::RecordEvent> events;
+  for (std::size_t i = at + 1; i < plan.actions.size(); ++i) {
+    const auto* event = std::get_if<core::RecordEvent>(&plan.actions[i]);
+    // Those of claims come again until they are told.
+    if (event != nullptr && event->involved.kind != "ResourceClaim") events.push_back(*event);
+  }
+  memory_.status_unheard(write->domain.uid, write->status, std::move(events));
+}
+
 Applied Apply::operator()(const core::Plan& plan, std::optional<ListedDomains>& domains) const {
   Applied applied;
   Run run(client_, events_, memory_, workloads_, clock_, metrics_, *roll_call_, domains, applied);
@@ -475,6 +489,7 @@ Applied Apply::operator()(const core::Plan& plan, std::optional<ListedDomains>& 
     applied.result = std::visit(run, action);
     if (!applied.result) {
       const Error& error = applied.result.error();
+      note_unheard(plan, applied.actions, error);
       applied.result =
           Error{error.kind, cat(core::to_string(action), ": ", error.message), error.retry_after};
       return applied;

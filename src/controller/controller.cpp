@@ -355,7 +355,12 @@ void Controller::Loop::process_domain(Queue& queue, const Key& key) {
   reconcile_one(queue, key, [&] {
     keep_up();
     gather_rest(sources_, world);
-    return core::reconcile(world);
+    core::Plan plan = core::reconcile(world);
+    if (world.view.domain && world.view.domain->status) {
+      const auto events = memory_.events_of_stored(key.id, *world.view.domain->status);
+      plan.actions.insert(plan.actions.begin(), events.begin(), events.end());
+    }
+    return plan;
   });
 }
 

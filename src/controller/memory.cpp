@@ -1,11 +1,17 @@
 #include "compute_domain/controller/memory.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace cdom::controller {
 
 namespace {
 
 // A text stays for so long before another one takes its place.
 constexpr base::Duration kRefusalStands = std::chrono::seconds(30);
+
+// Each is sent after the one before was not stored, as far as the watch shows.
+constexpr std::size_t kMostUnheard = 4;
 
 template <class Map>
 std::optional<typename Map::mapped_type> value_at(const Map& map,
@@ -46,6 +52,30 @@ void Memory::status_written(const std::string& uid, base::Time when) {
   if (is_forgotten(uid)) return;
   status_written_[uid] = when;
   unreported_list_.erase(uid);
+  unheard_.erase(uid);
+}
+
+void Memory::status_unheard(const std::string& uid, const api::ComputeDomainStatus& status,
+                            std::vector<core::RecordEvent> events) {
+  const std::scoped_lock lock(mutex_);
+  if (is_forgotten(uid) || events.empty()) return;
+  std::vector<Unheard>& unheard = unheard_[uid];
+  const bool is_known = std::ranges::find(unheard, status, &Unheard::status) != unheard.end();
+  if (!is_known && unheard.size() < kMostUnheard) unheard.push_back({status, std::move(events)});
+}
+
+std::vector<core::RecordEvent> Memory::events_of_stored(const std::string& uid,
+                                                        const api::ComputeDomainStatus& stored) {
+  const std::scoped_lock lock(mutex_);
+  const auto it = unheard_.find(uid);
+  if (it == unheard_.end()) return {};
+  const auto heard = std::ranges::find(it->second, stored, &Unheard::status);
+  if (heard == it->second.end()) return {};
+  std::vector<core::RecordEvent> events = std::move(heard->events);
+  unheard_.erase(it);
+  // When it was stored nobody knows.
+  if (stored.ready) forming_since_.erase(uid);
+  return events;
 }
 
 std::optional<base::Time> Memory::status_written(const std::string& uid) const {
@@ -243,6 +273,7 @@ void Memory::forget_domain(const std::string& uid) {
   domains_seen_.erase(uid);
   status_written_.erase(uid);
   unreported_list_.erase(uid);
+  unheard_.erase(uid);
   std::erase_if(list_written_, [&](const auto& known) { return known.first.domain_uid == uid; });
   std::erase_if(list_held_, [&](const auto& known) { return known.first.domain_uid == uid; });
   forming_since_.erase(uid);

@@ -232,6 +232,29 @@ TEST(ForgedTemplates, AreRemovedWithoutAListOfAllDomainsForEach) {
   EXPECT_THAT(*rig.kubectl().list_all<api::ResourceClaimTemplate>(), testing::IsEmpty());
 }
 
+// As an API server that ends in that moment leaves it: the write is done, and nobody hears of it.
+TEST(LostAnswers, ToAStatusLoseNoEvent) {
+  for (const bool is_lost : {false, true}) {
+    Rig rig({});
+    rig.apply(domain_yaml("train", 1));
+    rig.apply(pod_yaml("train-0", "train"));
+    ASSERT_TRUE(rig.run_until([&] { return rig.is_ready("train"); }, 1min));
+    rig.run_for(10s);
+    if (is_lost) {
+      rig.faults().add({.kind = sandbox::FaultKind::LoseAnswer,
+                        .user = "*:compute-domain-controller",
+                        .verb = "patch",
+                        .resource = "computedomains/status",
+                        .count = 1});
+    }
+    const auto pod = rig.kubectl().get<api::Pod>({"default", "train-0"});
+    ASSERT_TRUE(pod);
+    rig.cluster().inject(pod->node, sandbox::Fault::ImexKill);
+    rig.run_for(2min);
+    EXPECT_EQ(events_of(rig, "ImexMemoryLost"), 1U) << (is_lost ? "lost" : "heard");
+  }
+}
+
 // An API server that does not serve a kind for a moment answers as one that has not the object.
 TEST(RefusedWrites, OfAFinalizerAreTriedAgainAlsoWhenTheAnswerIsNotFound) {
   Rig rig({});

@@ -66,6 +66,8 @@ class Apply {
   Applied operator()(const core::Plan& plan, std::optional<ListedDomains>& domains) const;
 
  private:
+  void note_unheard(const core::Plan& plan, std::size_t at, const base::Error& error) const;
+
   const kube::Client& client_;
   kube::EventRecorder& events_;
   Memory& memory_;

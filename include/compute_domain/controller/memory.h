@@ -12,11 +12,13 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "compute_domain/base/clock.h"
 #include "compute_domain/base/shared_bytes.h"
 #include "compute_domain/base/sorted_chunks.h"
 #include "compute_domain/controller/key.h"
+#include "compute_domain/core/plan.h"
 #include "compute_domain/core/world.h"
 
 namespace cdom::controller {
@@ -36,6 +38,14 @@ class Memory {
   // When this process last wrote the status of a domain.
   void status_written(const std::string& uid, base::Time when);
   [[nodiscard]] std::optional<base::Time> status_written(const std::string& uid) const;
+
+  // A status of which it is not known whether the API server has stored it, with the Events that
+  // are recorded once it has.
+  void status_unheard(const std::string& uid, const api::ComputeDomainStatus& status,
+                      std::vector<core::RecordEvent> events);
+  // The Events of one that turns out to be stored, once.
+  std::vector<core::RecordEvent> events_of_stored(const std::string& uid,
+                                                  const api::ComputeDomainStatus& stored);
 
   // When this process last wrote the node list of a group, and when it wrote the first one of a
   // domain since it last wrote the status.
@@ -123,6 +133,11 @@ class Memory {
   mutable std::mutex mutex_;
   std::map<std::string, base::Duration> domains_seen_;
   std::map<std::string, base::Time> status_written_;
+  struct Unheard {
+    api::ComputeDomainStatus status;
+    std::vector<core::RecordEvent> events;
+  };
+  std::map<std::string, std::vector<Unheard>> unheard_;  // until a later status is written
   std::map<core::ImexGroupKey, base::Time> list_written_;
   std::map<core::ImexGroupKey, core::HeldList> list_held_;
   std::map<std::string, base::Time> unreported_list_;
