@@ -235,6 +235,10 @@ void Triggers::add_clique_of(const api::ComputeDomainNode& report) const {
 void Triggers::on_change(const api::ComputeDomain* before, const api::ComputeDomain* after) const {
   // Before any key is added: nothing is kept of a domain that has not been seen.
   if (after != nullptr) memory_.domain_seen(after->meta.uid, from_.clock.elapsed());
+  // Another controller has made it Ready, and measured that.
+  if (after != nullptr && after->status && after->status->ready && !memory_.decides_since()) {
+    memory_.formation_ended(after->meta.uid);
+  }
   add_clique_objects(before, after);
   const bool is_status = before != nullptr && after != nullptr && is_status_only(*before, *after);
   for (const api::ComputeDomain* domain : {before, after}) {

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "compute_domain/core/reconcile.h"
 #include "controller/shell_rig.h"
 
 namespace cdom::controller {
@@ -198,6 +199,20 @@ TEST(Gather, AnAgentThatEndedInTheYear1HasEndedLongAgo) {
   rig.put(pod);
   ASSERT_TRUE(view_of_n1(rig).agent);
   EXPECT_GT(view_of_n1(rig).agent->lasts, 24h * 365);
+}
+
+// One that has waited for its turn for an hour has read no pods, as one that has just started.
+TEST(Gather, AStatusWaitsForThePodsOfSharedClaimsAlsoWhenTheControllerHasWaitedForItsTurn) {
+  ShellRig rig;
+  rig.put(domain_named("train"));
+  rig.put(claim_of("uid-train", "c", ""));
+  rig.clock.advance(1h);
+  rig.memory.decides(rig.clock.elapsed());
+  const core::World world = gather_domain(rig.sources, "uid-train");
+  EXPECT_TRUE(world.awaits_pods);
+  for (const core::Action& action : core::reconcile(world).actions) {
+    EXPECT_FALSE(std::holds_alternative<core::SetStatus>(action)) << core::to_string(action);
+  }
 }
 
 }  // namespace

@@ -566,5 +566,17 @@ TEST(Triggers, AClaimThatTurnsOutToBeOfAnotherDriverIsForgotten) {
   EXPECT_FALSE(rig.workloads.has_unknown_claims(claim.meta.ns));
 }
 
+// Another controller has led meanwhile: this one would count a formation that lasts until it leads.
+TEST(Triggers, ADomainThatIsShownReadyIsNotFormingAnyMore) {
+  ShellRig rig;
+  api::ComputeDomain domain = domain_named("train");
+  rig.put(domain);
+  rig.put(claim_of("uid-train", "c", "n1"));
+  domain.status.emplace().ready = true;
+  domain.meta.resource_version = "2";
+  rig.put(domain);
+  EXPECT_EQ(rig.memory.formation_ended("uid-train"), std::nullopt);
+}
+
 }  // namespace
 }  // namespace cdom::controller

@@ -102,6 +102,15 @@ std::optional<core::AgentPod> agent_of(const Sources& from, const std::string& n
   return agent;
 }
 
+// Of a process that has just begun to decide the domain is as new as of one that has just started:
+// it has asked for nothing before.
+base::Duration known_for(const Sources& from, const std::string& uid) {
+  const base::Duration now = from.clock.elapsed();
+  const base::Duration known = from.memory.domain_known_for(uid, now);
+  const auto since = from.memory.decides_since();
+  return since ? std::min(known, now - *since) : known;
+}
+
 core::NodeView node_view(const Sources& from, const std::string& name) {
   core::NodeView view;
   if (const auto node = from.stores.nodes.get({"", name})) view.node = *node;
@@ -243,7 +252,7 @@ void gather_rest(const Sources& from, core::World& world) {
   world.now = from.clock.now();
   add_templates(from, world);
   world.status_written = from.memory.status_written(uid);
-  world.known_for = from.memory.domain_known_for(uid, from.clock.elapsed());
+  world.known_for = known_for(from, uid);
   world.unreported_list = from.memory.unreported_list(uid);
   for (const api::ResourceClaim& claim : world.view.claims) {
     if (from.memory.is_reported(claim.meta.uid)) world.reported_claims.insert(claim.meta.uid);
