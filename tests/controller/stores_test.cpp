@@ -177,7 +177,7 @@ TEST(TrimmedClaim, IsReadForItsDomainOnceAndHoldsNoConfigurationThatNobodyReadsA
 // A tenant decides how much of these there is, and how long it is.
 TEST(TrimmedClaim, ThatWaitsKeepsOfWhatATenantWritesOnlyWhatIsRead) {
   const std::string asks =
-      "device.attributes['compute-domain.nvidia.com'].?clique.orValue('') == 'aaaa.1'";
+      "'aaaa.1' == device.attributes['compute-domain.nvidia.com'].?clique.orValue('')";
   api::ResourceClaim claim = claim_with({api::encode_domain_config({.num_nodes = 3})});
   claim.spec.requests.resize(2);
   for (api::DeviceRequest& request : claim.spec.requests) {
@@ -197,7 +197,7 @@ TEST(TrimmedClaim, ThatWaitsKeepsOfWhatATenantWritesOnlyWhatIsRead) {
 
 TEST(TrimmedTemplate, KeepsOfItsSelectorsTheCliqueThatItsClaimsAskFor) {
   const std::string asks =
-      "device.attributes['compute-domain.nvidia.com'].?clique.orValue('') == 'aaaa.1'";
+      "'aaaa.1' == device.attributes['compute-domain.nvidia.com'].?clique.orValue('')";
   api::ResourceClaimTemplate object;
   object.spec.requests.resize(1);
   object.spec.requests[0].selectors = {std::string(10'000, 'x'), asks};

@@ -14,6 +14,9 @@ using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
 constexpr char kSelector[] =
+    "'aaaa.1' == device.attributes['compute-domain.nvidia.com'].?clique.orValue('')";
+// Of a template that a controller of 0.1.0 has made.
+constexpr char kFormerSelector[] =
     "device.attributes['compute-domain.nvidia.com'].?clique.orValue('') == 'aaaa.1'";
 
 Reservations two_reservations() {
@@ -76,6 +79,30 @@ TEST(PlacedTemplate, AsksForSeatsOfOneCliqueWithATotalExpression) {
     EXPECT_EQ(placement_of(object), (TemplatePlacement{"aaaa.1", 0})) << generation;
   }
   EXPECT_EQ(asked_clique(object.spec), "aaaa.1");
+}
+
+TEST(PlacedTemplate, OfAnOlderControllerIsReadAndStays) {
+  api::ComputeDomain domain = testing::domain("train");
+  api::ResourceClaimTemplate object =
+      *wanted_template(domain, Reservation{.clique = "aaaa.1", .seats = 16, .generation = 7});
+  object.spec.requests.at(0).selectors = {kFormerSelector};
+  EXPECT_EQ(placement_of(object), (TemplatePlacement{"aaaa.1", 7}));
+  EXPECT_EQ(asked_clique(object.spec), "aaaa.1");
+  keep_asked_clique(object.spec);
+  EXPECT_THAT(object.spec.requests.at(0).selectors, ElementsAre(kFormerSelector));
+}
+
+TEST(PlacedTemplate, AsksForNoCliqueByWhatOnlyLooksLikeASelectorOfOurs) {
+  const std::string of_device =
+      "device.attributes['compute-domain.nvidia.com'].?clique.orValue('')";
+  for (const std::string& selector :
+       {"'' == " + of_device, "' == " + of_device, "'a'b' == " + of_device, of_device + " == ''",
+        of_device + " == '", "'a' == " + of_device + " == 'b'", "a == " + of_device,
+        "'a' == " + of_device + " ", std::string("'"), std::string()}) {
+    api::ResourceClaimSpec spec;
+    spec.requests = {{.name = "channel", .device_class = "c", .selectors = {selector}}};
+    EXPECT_EQ(asked_clique(spec), "") << selector;
+  }
 }
 
 TEST(PlacedTemplate, OneThatAsksForNoCliqueHasNoPlacement) {

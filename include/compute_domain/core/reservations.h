@@ -58,7 +58,8 @@ struct TemplatePlacement {
 };
 
 // Makes the template's claims take seats of the reserved clique only. The expression is total: it
-// means "no" for a seat without a clique, where an error would keep the pod from every node.
+// means "no" for a device with no clique or an odd one, where an error would keep the pod from
+// every node.
 void ask_for(api::ResourceClaimTemplate& object, const Reservation& reservation);
 // What ask_for() has written; nullopt: nothing. A generation that it cannot have written is 0.
 std::optional<TemplatePlacement> placement_of(const api::ResourceClaimTemplate& object);

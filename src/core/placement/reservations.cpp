@@ -16,18 +16,32 @@ constexpr std::int64_t kHighestNumber = 100'000'000'000;
 // A value of the label by which node lists are known, so that one watch brings both.
 constexpr char kReservationsGroup[] = "placement";
 
-std::string selector_head() {
+// What a selector has before the clique's name, and after it.
+struct Selector {
+  std::string head;
+  std::string tail;
+};
+
+std::string clique_of_device() {
   return base::cat("device.attributes['", api::kDriver, "'].?", api::kAttributeClique,
-                   ".orValue('') == '");
+                   ".orValue('')");
 }
 
-// "" when the selector asks for no clique.
-std::string clique_in(const std::string& selector) {
-  const std::string head = selector_head();
-  if (selector.size() <= head.size() || !selector.starts_with(head)) return {};
-  if (!selector.ends_with('\'')) return {};
-  std::string clique = selector.substr(head.size(), selector.size() - head.size() - 1);
-  return is_clique_name(clique) ? clique : "";
+// The name comes first: to CEL a string equals nothing of another type, but a version that is
+// compared with a string is an error.
+Selector selector() { return {"'", base::cat("' == ", clique_of_device())}; }
+// As a controller of 0.1.0 writes it.
+Selector former_selector() { return {base::cat(clique_of_device(), " == '"), "'"}; }
+
+// "" when the text asks for no clique.
+std::string clique_in(std::string_view text) {
+  for (const auto& [head, tail] : {selector(), former_selector()}) {
+    if (!text.starts_with(head) || !text.ends_with(tail)) continue;
+    if (text.size() <= head.size() + tail.size()) continue;
+    const auto clique = text.substr(head.size(), text.size() - head.size() - tail.size());
+    if (is_clique_name(clique)) return std::string(clique);
+  }
+  return {};
 }
 
 std::optional<std::int64_t> number_in(std::string_view text) {
@@ -116,7 +130,8 @@ api::ConfigMap config_map_of(const Reservations& reservations, const std::string
 void ask_for(api::ResourceClaimTemplate& object, const Reservation& reservation) {
   object.meta.annotations[api::kPlacementGeneration] = std::to_string(reservation.generation);
   for (api::DeviceRequest& request : object.spec.requests) {
-    request.selectors.push_back(base::cat(selector_head(), reservation.clique, "'"));
+    const auto [head, tail] = selector();
+    request.selectors.push_back(base::cat(head, reservation.clique, tail));
   }
 }
 
