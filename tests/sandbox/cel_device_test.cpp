@@ -26,11 +26,11 @@ base::Result<bool> selects(std::string_view expression, const json& device = kSe
 TEST(DeviceSelector, MatchesAsTheShippedDeviceClassesDo) {
   EXPECT_TRUE(
       *selects("device.driver == 'compute-domain.nvidia.com' && "
-               "device.attributes['compute-domain.nvidia.com'].type == 'channel' && "
-               "device.attributes['compute-domain.nvidia.com'].id == 0"));
+               "'channel' == device.attributes['compute-domain.nvidia.com'].?type.orValue('') && "
+               "0 == device.attributes['compute-domain.nvidia.com'].?id.orValue(-1)"));
   EXPECT_FALSE(
       *selects("device.driver == 'compute-domain.nvidia.com' && "
-               "device.attributes['compute-domain.nvidia.com'].type == 'daemon'"));
+               "'daemon' == device.attributes['compute-domain.nvidia.com'].?type.orValue('')"));
 }
 
 TEST(DeviceSelector, QualifiedIdsStandUnderTheirDomain) {
@@ -46,8 +46,12 @@ TEST(DeviceSelector, UnknownDomainIsAnEmptyMapAndUnknownIdAnError) {
 }
 
 TEST(DeviceSelector, TotalSelectorsNeedNoSuchId) {
-  EXPECT_FALSE(
-      *selects("device.attributes['compute-domain.nvidia.com'].?clique.orValue('') == 'a.1'"));
+  const std::string selector =
+      "'a.1' == device.attributes['compute-domain.nvidia.com'].?clique.orValue('')";
+  EXPECT_FALSE(*selects(selector));
+  for (const json& odd : {json{{"int", 0}}, json{{"bool", true}}, json{{"version", "1.0.0"}}}) {
+    EXPECT_FALSE(*selects(selector, {{"name", "x"}, {"attributes", {{"clique", odd}}}})) << odd;
+  }
 }
 
 TEST(DeviceSelector, ComparesCapacityAndVersions) {

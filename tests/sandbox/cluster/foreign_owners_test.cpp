@@ -103,5 +103,31 @@ TEST_F(ForeignOwners, OfAJobTakeNothingAlongWhenTheJobGoes) {
   EXPECT_THAT(list(kClaims, "default"), SizeIs(2));
 }
 
+// As root of r1n01 can write it with the credential of the node's kubelet.
+TEST_F(ForeignOwners, OfANodeADeviceWithoutAttributesStopsNoPodOnOtherNodes) {
+  apply(R"(
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: channel, namespace: default}
+spec:
+  spec:
+    devices:
+      requests:
+      - name: channel
+        exactly: {deviceClassName: compute-domain-default-channel.nvidia.com}
+)");
+  for (const json& slice : list(kSlices)) {
+    if (text_at(slice, "/spec/nodeName") != "r1n01") continue;
+    ASSERT_TRUE(
+        objects_.merge_patch(kSlices, {"", text_at(slice, "/metadata/name")},
+                             {{"spec", {{"devices", json::array({{{"name", "channel-0"}}})}}}}));
+  }
+  for (const char* pod : {"a", "b", "c"}) apply_pod(pod);
+  wait(minutes(2));
+  for (const char* pod : {"a", "b", "c"}) {
+    EXPECT_EQ(phase(pod), "Running") << message(pod, "FailedScheduling");
+  }
+}
+
 }  // namespace
 }  // namespace cdom::sandbox
