@@ -283,13 +283,32 @@ def hostile_slices(admin: Api) -> list:
     return pieces
 
 
-def play(name: str, admin: Api, attempts: list, send) -> int:
+def odd_slices(admin: Api) -> list:
+    """Which selectors of device classes and claims cannot be evaluated for: the scheduler then gives a pod no node at all."""
+    own = [piece for piece in items(admin, SLICES) if piece["spec"].get("nodeName") == THIEF][0]
+    channel = {"type": {"string": "channel"}, "id": {"int": 0}, "clique": {"string": "a.b"}}
+    odd = [{"version": "1.0.0"}, {"bool": True}, {"string": "0"}, {"int": 1}]
+    attributes = [{}, *({name: channel[name] for name in channel if name != missing} for missing in ("type", "id")),
+                  *(channel | {name: value} for name in channel for value in odd if (name, value) != ("clique", odd[2])),
+                  channel | {"more": {"string": "x"}}, channel | {"compute-domain.nvidia.com/type": {"version": "1.0.0"}}]
+    devices = [{"name": "channel-0"}, *({"name": "channel-0", "attributes": each} for each in attributes),
+               *({"name": "channel-0", "attributes": channel, **field} for field in (
+                   {"capacity": {"memory": {"value": "1"}}}, {"taints": [{"key": "x", "effect": "NoExecute"}]},
+                   {"allowMultipleAllocations": True}, {"nodeName": "r1n02"}, {"allNodes": True})),
+               *({"name": name, "attributes": channel} for name in ("gpu-0", "daemon-0", "channel-"))]
+    specs = [{"devices": [{"name": "channel-1", "attributes": channel}, device]} for device in devices]
+    specs += [{"sharedCounters": [{"name": "set", "counters": {"memory": {"value": "1"}}}]}, {"perDeviceNodeSelection": True}]
+    return [{"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice",
+             "metadata": {"name": own["metadata"]["name"]}, "spec": copy.deepcopy(own["spec"]) | spec} for spec in specs]
+
+
+def play(name: str, admin: Api, attempts: list, send, is_refused: bool = False) -> int:
     before, answers, found = seen(admin), {}, []
     for begin in range(0, len(attempts), BATCH):
         for attempt in attempts[begin:begin + BATCH]:
             status, said = send(attempt)
             answers[status] = answers.get(status, 0) + 1
-            if status >= 500:
+            if status >= 500 or (is_refused and status < 300):
                 raise Failed(f"{status} {said.get('message')}: {json.dumps(attempt)[:500]}")
         time.sleep(1.2)  # the controller's time: a difference that comes is what is looked for
         found = differences(before, seen(admin))
@@ -297,7 +316,7 @@ def play(name: str, admin: Api, attempts: list, send) -> int:
             raise Failed("by one of:\n" + "\n".join(json.dumps(each)[-300:] for each in attempts[begin:begin + BATCH]) +
                          f"\nafter attempt {begin} to {begin + BATCH} of {len(attempts)}:\n" + "\n".join(found[:10]))
     print(f"        {len(attempts)} {name}: " + ", ".join(f"{count} answered {status}" for status, count in sorted(answers.items())))
-    if not any(status < 300 for status in answers):
+    if not is_refused and not any(status < 300 for status in answers):
         raise Failed(f"none of the {name} was taken: {answers}")
     return len(attempts)
 
@@ -333,7 +352,9 @@ def attack(kubeconfig: Path) -> None:
 
     count = play("reports", admin, hostile_statuses(schema, admin), report)
     count += play("reports with a slice that agrees", admin, known(admin)[0]["clique"], join)
+    odd = odd_slices(admin)
     count += play("slices", admin, hostile_slices(admin), publish)
+    count += play("slices with odd devices", admin, odd, publish, is_refused=True)
     if count < FEWEST:
         raise Failed(f"only {count} reports and slices")
     form(admin, "later", 2, ["r2n03", "r2n04"])

@@ -271,6 +271,13 @@ def tricks_are_refused(cluster: Cluster, who: Api) -> None:
     apply, merge = "application/apply-patch+yaml", "application/merge-patch+json"
     manager = "?fieldManager=stolen&force=true"
     device = {"name": "channel-0", "nodeName": "n2"}
+    channel = {"type": {"string": "channel"}, "id": {"int": 0}}
+
+    def with_device(**fields) -> tuple:
+        return ("PATCH", f"{SLICES}/n1-{DRIVER}",
+                {"spec": {"devices": [{"name": "channel-0", "attributes": channel, **fields}]}}, merge)
+
+    counters = [{"name": "set", "counters": {"memory": {"value": "1"}}}]
     unnamed = report("n1")
     unnamed["metadata"] = {"generateName": "n1"}
     attempts = {
@@ -292,6 +299,22 @@ def tricks_are_refused(cluster: Cluster, who: Api) -> None:
             {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n2"]}]}]}})),
         "a slice whose devices name their nodes":
             ("POST", SLICES, slice_of("new", {"perDeviceNodeSelection": True}, devices=[device])),
+        "a device without attributes": with_device(attributes=None),
+        "a device without a type": with_device(attributes={"id": {"int": 0}}),
+        "a device without an id": with_device(attributes={"type": {"string": "channel"}}),
+        "a device whose type is a version": with_device(attributes=channel | {"type": {"version": "1.0.0"}}),
+        "a device whose type is a bool": with_device(attributes=channel | {"type": {"bool": True}}),
+        "a device whose id is a string": with_device(attributes=channel | {"id": {"string": "0"}}),
+        "a device whose clique is a version": with_device(attributes=channel | {"clique": {"version": "1.0.0"}}),
+        "a device of another type": with_device(attributes=channel | {"type": {"string": "shared-channel"}}),
+        "a device with another attribute": with_device(attributes=channel | {"more": {"int": 0}}),
+        "a device with a qualified attribute": with_device(attributes=channel | {f"{DRIVER}/clique": {"string": "u.1"}}),
+        "a device with a capacity": with_device(capacity={"memory": {"value": "1"}}),
+        "a device with a taint": with_device(taints=[{"key": "stolen", "effect": "NoExecute"}]),
+        "a device for several claims": with_device(allowMultipleAllocations=True),
+        "a device with another name": with_device(name="gpu-0"),
+        "counters that devices share":
+            ("PATCH", f"{SLICES}/n1-{DRIVER}", {"spec": {"devices": None, "sharedCounters": counters}}, merge),
         "a report with a made name": ("POST", REPORTS, unnamed),
         "a report by apply": ("PATCH", f"{REPORTS}/n1{manager}", report("n1"), apply),
         "a report's status by apply":
@@ -307,11 +330,18 @@ def tricks_are_refused(cluster: Cluster, who: Api) -> None:
         print(f"  {what:<50} {status} {said.get('message', '')[:110]}")
         if status != 403 and not (status == 422 and "field is immutable" in said["message"]):
             wrong.append(what)
+        # An expression that cannot be evaluated refuses everything.
+        if "resulted in error" in said["message"]:
+            wrong.append(f"{what}: {said['message']}")
     status, _ = who.request("GET", f"{DEFAULT}/secrets", headers={"Impersonate-User": "system:admin"})
     if status != 403:
         wrong.append(f"impersonation: {status}")
     if wrong:
         raise Failed(f"not forbidden: {wrong}")
+    # So that it is the trick that is refused; as many devices as a slice may have.
+    for attributes, count in ((channel, 1), (channel | {"clique": {"string": "u.1"}}, 128)):
+        devices = [{"name": f"channel-{i}", "attributes": attributes} for i in range(count)]
+        who.make("PATCH", f"{SLICES}/n1-{DRIVER}", {"spec": {"devices": devices}}, kind=merge)
 
 
 def an_unbound_token_writes_nothing(cluster: Cluster) -> None:

@@ -409,6 +409,16 @@ def older_versions_have_classes_that_they_serve() -> None:
     assert versions_of_classes(shipped("default")) == {"resource.k8s.io/v1"}
 
 
+# One that is not keeps all pods of the class off every node: an attribute may be missing, and a version may be the right
+# operand of == only.
+def selectors_of_device_classes_are_total() -> None:
+    attribute = r"device\.attributes\['compute-domain\.nvidia\.com'\]\.\?\w+\.orValue\((?:''|-1)\)"
+    total = re.compile(rf"device\.driver == '[^']+'(?: && (?:'[^']+'|\d+) == {attribute})+")
+    for each in of_kind(objects_of(combined("default", "shared-claims")), CLASS_KIND):
+        [selector] = each["spec"]["selectors"]
+        assert total.fullmatch(selector["cel"]["expression"]), (each["metadata"]["name"], selector)
+
+
 def what_an_older_version_cannot_have_is_refused() -> None:
     for base, components, word in (
         ("kubernetes-1.32", ["shared-claims"], "/apiVersion"),
@@ -452,6 +462,7 @@ TESTS = (
     monitors_reach_the_services_as_these_serve_metrics,
     the_rules_and_the_dashboard_are_what_their_files_have,
     older_versions_have_classes_that_they_serve,
+    selectors_of_device_classes_are_total,
     what_an_older_version_cannot_have_is_refused,
     components_that_contradict_each_other_are_refused_in_any_order,
 )

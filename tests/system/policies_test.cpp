@@ -75,6 +75,95 @@ TEST_F(Policies, AnAgentPublishesOneSlice) {
   }
 }
 
+// As agents publish them, and those of 0.1.0: core/node/report/slice.cpp.
+json devices_of_an_agent(int count, bool has_fabric = true) {
+  json devices = json::array();
+  for (int i = 0; i < count; ++i) {
+    json attributes = {{"type", {{"string", "channel"}}}, {"id", {{"int", 0}}}};
+    if (has_fabric) attributes["clique"] = {{"string", "u.1"}};
+    devices.push_back({{"name", "channel-" + std::to_string(i)}, {"attributes", attributes}});
+  }
+  return devices;
+}
+
+TEST_F(Policies, AnAgentPublishesTheDevicesThatItHas) {
+  json slice = slice_in_pool("n1");
+  slice["spec"]["devices"] = devices_of_an_agent(1, /*has_fabric=*/false);
+  EXPECT_EQ(agent_.post(kSlices, slice).status, 201);
+  for (const int count : {0, 1, 8, 128}) {
+    const json change = {{"spec", {{"devices", devices_of_an_agent(count)}}}};
+    EXPECT_EQ(agent_.merge(std::string(kSlices) + "/n1-compute-domain.nvidia.com", change).status,
+              200);
+  }
+}
+
+// The selectors of device classes read these of every device: where an attribute is missing or of
+// another type, some selectors end the search for a node for every pod, whatever other nodes offer.
+TEST_F(Policies, AnAgentPublishesDevicesWithTypeAndIdOnly) {
+  const json type = {{"string", "channel"}}, id = {{"int", 0}}, clique = {{"string", "u.1"}};
+  for (const json& attributes :
+       {json::object(), json{{"type", type}}, json{{"id", id}},
+        json{{"type", {{"version", "1.0.0"}}}, {"id", id}},
+        json{{"type", {{"string", "shared-channel"}}}, {"id", id}},
+        json{{"type", {{"bool", true}}}, {"id", id}},
+        json{{"type", type}, {"id", {{"string", "0"}}}}, json{{"type", type}, {"id", {{"int", 1}}}},
+        json{{"type", type}, {"id", id}, {"clique", {{"version", "1.0.0"}}}},
+        json{{"type", type}, {"id", id}, {"clique", {{"int", 0}}}},
+        json{{"type", type}, {"id", id}, {"clique", clique}, {"more", clique}},
+        json{{"type", type}, {"id", id}, {"compute-domain.nvidia.com/clique", clique}}}) {
+    json slice = slice_in_pool("n1");
+    slice["spec"]["devices"] = devices_of_an_agent(3);
+    slice["spec"]["devices"][1]["attributes"] = attributes;
+    expect_refused(agent_.post(kSlices, slice), "an agent may publish devices with the attributes");
+  }
+  json slice = slice_in_pool("n1");
+  slice["spec"]["devices"] = {{{"name", "channel-0"}}};
+  expect_refused(agent_.post(kSlices, slice), "an agent may publish devices with the attributes");
+}
+
+TEST_F(Policies, AnAgentPublishesNothingElseOfADevice) {
+  const json fields = {
+      {"capacity", {{"bw", {{"value", "1"}}}}},
+      {"taints", {{{"key", "k"}, {"effect", "NoExecute"}}}},
+      {"consumesCounters", {{{"counterSet", "a"}, {"counters", {{"b", {{"value", "1"}}}}}}}},
+      {"nodeName", "n1"},
+      {"allNodes", true},
+      {"bindingConditions", {"c"}},
+      {"allowMultipleAllocations", true}};
+  for (const auto& [field, value] : fields.items()) {
+    json slice = slice_in_pool("n1");
+    slice["spec"]["devices"] = devices_of_an_agent(2);
+    slice["spec"]["devices"][1][field] = value;
+    expect_refused(agent_.post(kSlices, slice), "an agent may publish devices channel-0");
+  }
+  for (const char* name :
+       {"daemon-0", "channel-a", "channel-0a", "channel-1000", "gpu-channel-0"}) {
+    json slice = slice_in_pool("n1");
+    slice["spec"]["devices"] = devices_of_an_agent(1);
+    slice["spec"]["devices"][0]["name"] = name;
+    expect_refused(agent_.post(kSlices, slice), "an agent may publish devices channel-0");
+  }
+  json slice = slice_in_pool("n1");
+  slice["spec"]["sharedCounters"] = {{{"name", "a"}, {"counters", {{"b", {{"value", "1"}}}}}}};
+  expect_refused(agent_.post(kSlices, slice), "an agent may publish devices of its node only");
+}
+
+TEST_F(Policies, WhatAnAgentPublishesIsPinnedInOlderVersionsToo) {
+  const std::string path = "/apis/resource.k8s.io/v1beta1/resourceslices";
+  const auto slice_with = [](const json& basic) {
+    json slice = slice_in_pool("n1");
+    slice["spec"]["devices"] = {{{"name", "channel-0"}, {"basic", basic}}};
+    return slice;
+  };
+  const json attributes = devices_of_an_agent(1)[0]["attributes"];
+  expect_refused(agent_.post(path, slice_with(json::object())), "with the attributes type");
+  expect_refused(agent_.post(path, slice_with({{"attributes", {{"id", {{"int", 0}}}}}})),
+                 "with the attributes type");
+  expect_refused(agent_.post(path, slice_with({{"attributes", attributes}, {"allNodes", true}})),
+                 "an agent may publish devices channel-0");
+  EXPECT_EQ(agent_.post(path, slice_with({{"attributes", attributes}})).status, 201);
+}
+
 TEST_F(Policies, AnAgentOfANodeWithALongNamePublishesASliceWithAHashedName) {
   const std::string node(230, 'n');
   ApiClient agent(server_, sandbox::service_account_user(kNodes, "compute-domain-agent", node));
