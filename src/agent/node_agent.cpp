@@ -327,6 +327,7 @@ class NodeAgent::Shell {
     server_.show(world);
     const bool may_begin = (world.daemon && world.daemon->running) || core::admits_here(world);
     if ((!checkpoint_.served && may_begin) || core::has_rebooted(world)) show_held(world);
+    show_unnamed(world);
     for (const auto& [uid, reading] : world.readings) {
       if (reading.gone_since && ports_.kubelet.knows(uid)) world.known_to_kubelet.insert(uid);
     }
@@ -422,6 +423,19 @@ class NodeAgent::Shell {
     }
   }
 
+  // Which claims that only a report told of are named by nothing here, and since when.
+  void show_unnamed(core::NodeWorld& world) {
+    std::map<std::string, base::Duration> unnamed_since;
+    for (const auto& [uid, claim] : checkpoint_.claims) {
+      if (!claim.claim.name.empty() || claim.phase == core::ClaimPhase::Ending) continue;
+      if (ports_.channels.is_written(uid) || ports_.kubelet.knows(uid)) continue;
+      const auto known = unnamed_since_.find(uid);
+      unnamed_since[uid] = known == unnamed_since_.end() ? world.elapsed : known->second;
+    }
+    unnamed_since_ = std::move(unnamed_since);
+    world.unnamed_since = unnamed_since_;
+  }
+
   base::Result<base::DaemonStatus> imex_status() const {
     if (inputs_.imex) return *inputs_.imex;
     return inputs_.imex_error.value_or(
@@ -494,8 +508,8 @@ class NodeAgent::Shell {
   std::string fabric_error_, last_address_, cannot_start_;
   std::vector<base::NodeLack> lacks_;
   std::optional<base::Duration> not_looked_since_;
-  std::map<std::string, base::Duration> held_since_;  // as NodeWorld's
-  std::optional<base::Duration> asked_since_;         // the same
+  std::map<std::string, base::Duration> held_since_, unnamed_since_;  // as NodeWorld's
+  std::optional<base::Duration> asked_since_;                         // the same
   Apply apply_;
   int failures_ = 0;
   std::string logged_error_;  // of the failures since the last success

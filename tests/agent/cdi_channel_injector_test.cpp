@@ -76,6 +76,16 @@ TEST(CdiChannelInjector, WritesTheReferenceDriversSpecInTheLowestVersionThatWill
                     HasSubstr(R"("minor":3,"path":"/dev/nvidia-caps-imex-channels/channel3")")));
 }
 
+TEST(CdiChannelInjector, TellsWhetherAClaimHasAFile) {
+  NodeFolders node;
+  EXPECT_FALSE(node.injector().is_written(kClaim.uid));
+  ASSERT_TRUE(node.injector().write(kClaim, {0, 1}));
+  EXPECT_TRUE(node.injector().is_written(kClaim.uid));
+  EXPECT_FALSE(node.injector().is_written("another"));
+  ASSERT_TRUE(node.injector().remove(kClaim.uid));
+  EXPECT_FALSE(node.injector().is_written(kClaim.uid));
+}
+
 TEST(CdiChannelInjector, TellsWhatItWroteAlsoToTheNextAgent) {
   NodeFolders node;
   EXPECT_THAT(node.injector().written()->by_claim, IsEmpty()) << "there is no folder yet";

@@ -45,6 +45,7 @@ core::Checkpoint full_checkpoint() {
                        .message = "killed",
                        .claims = {"u1"}};
   checkpoint.stopped["h"] = {.group = "h", .clique = "c", .slot = 1, .term = 4};
+  checkpoint.let_go = {"u3", "u4"};
   return checkpoint;
 }
 

@@ -33,6 +33,7 @@ class MemoryChannelInjector : public ChannelInjector {
     channels[claim.uid] = range;
     return {};
   }
+  bool is_written(const std::string& claim_uid) override { return channels.contains(claim_uid); }
   base::Result<WrittenChannels> written() override {
     if (error) return *error;
     return WrittenChannels{.by_claim = channels};

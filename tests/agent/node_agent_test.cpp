@@ -743,6 +743,32 @@ TEST(NodeAgent, FindsTheClaimsOfALostCheckpointInTheirFiles) {
   EXPECT_FALSE(rig.imex.daemon.running);
 }
 
+// The pod has ended, and its file is gone; kubelet asks no more.
+TEST(NodeAgent, EndsAClaimOfALostCheckpointThatOnlyItsReportNames) {
+  for (const bool has_file : {false, true}) {
+    for (const bool is_known : {false, true}) {
+      Rig rig;
+      rig.settle();
+      const core::ClaimRef claim = rig.make_claim("a");
+      rig.write_list({claim.uid});
+      ASSERT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
+      rig.pass(minutes(1));
+      rig.checkpoints.text.reset();
+      rig.channels.channels.clear();
+      rig.kubelet.held = {claim};
+      rig.write_list({}, /*member=*/false);
+      rig.start_agent();
+      rig.settle();
+      if (has_file) rig.channels.channels[claim.uid] = {0, 1};
+      if (!is_known) rig.kubelet.held.clear();
+      for (int minute = 0; minute < 9; ++minute) rig.pass(minutes(1));
+      EXPECT_TRUE(rig.imex.daemon.running);
+      for (int minute = 0; minute < 3; ++minute) rig.pass(minutes(1));
+      EXPECT_EQ(rig.imex.daemon.running, has_file || is_known);
+    }
+  }
+}
+
 TEST(NodeAgent, RemovesTheFileOfAClaimThatItDoesNotKnow) {
   Rig rig;
   rig.settle();

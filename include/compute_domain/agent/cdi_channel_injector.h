@@ -40,6 +40,7 @@ class CdiChannelInjector : public ChannelInjector {
   // kernel has fewer channels, or somebody else's file has the claim's name.
   base::Result<void> write(const core::ClaimRef& claim,
                            const core::ChannelRange& channels) override;
+  bool is_written(const std::string& claim_uid) override;
   // Files that cannot be understood are logged and left out.
   base::Result<WrittenChannels> written() override;
   base::Result<void> remove(const std::string& claim_uid) override;

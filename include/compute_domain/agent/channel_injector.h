@@ -27,6 +27,8 @@ class ChannelInjector {
   // Makes core::cdi_device_id(claim.uid) mean these channels; repeating it is harmless.
   virtual base::Result<void> write(const core::ClaimRef& claim,
                                    const core::ChannelRange& channels) = 0;
+  // Whether there is anything of the claim, whatever it is; a look that costs next to nothing.
+  virtual bool is_written(const std::string& claim_uid) = 0;
   virtual base::Result<WrittenChannels> written() = 0;
   // Success also when there is nothing.
   virtual base::Result<void> remove(const std::string& claim_uid) = 0;

@@ -129,6 +129,9 @@ struct Checkpoint {
   std::map<std::string, PreparedClaim> claims;  // by UID
   std::optional<ServedImexGroup> served;
   std::map<std::string, StoppedImexGroup> stopped;  // by group
+  // UIDs of claims that kubelet has unprepared while a daemon ran of which the checkpoint, which
+  // was lost, did not know: the last report may still name them.
+  std::set<std::string> let_go = {};
   std::string later = {};
 
   friend bool operator==(const Checkpoint&, const Checkpoint&) = default;

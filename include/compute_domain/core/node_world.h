@@ -237,6 +237,9 @@ struct NodeWorld {
   std::map<std::string, PeerReading> peers;       // by node
   std::map<std::string, ListReading> old_lists;   // by group
   std::set<std::string> known_to_kubelet;         // of the checkpoint's claims, by UID
+  // By UID of a claim of the checkpoint whose name is not known, as only a report told of it: since
+  // when neither kubelet's record nor a file here has named it.
+  std::map<std::string, base::Duration> unnamed_since;
   // While the checkpoint serves no group, or is of an earlier boot.
   std::vector<HeldClaim> held;
   bool knows_held = false;       // these are all of them

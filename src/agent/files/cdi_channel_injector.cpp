@@ -105,6 +105,12 @@ Result<void> CdiChannelInjector::write(const core::ClaimRef& claim,
   return base::replace_file_durably(path, text);
 }
 
+bool CdiChannelInjector::is_written(const std::string& claim_uid) {
+  std::error_code error;
+  // What cannot be looked at may be there.
+  return fs::exists(path_of(claim_uid), error) || error;
+}
+
 Result<WrittenChannels> CdiChannelInjector::written() {
   WrittenChannels written;
   std::error_code error;

@@ -186,6 +186,7 @@ Json content_of(const core::Checkpoint& checkpoint) {
   if (!checkpoint.agent.empty()) content["agent"] = checkpoint.agent;
   if (checkpoint.clique) content["clique"] = *checkpoint.clique;
   if (checkpoint.by_channel) content["byChannel"] = true;
+  if (!checkpoint.let_go.empty()) content["letGo"] = checkpoint.let_go;
   const auto& served = checkpoint.served;
   const bool is_ahead = core::is_ahead(checkpoint);
   if (served) content[is_ahead ? "ahead" : "served"] = json_of(*served);
@@ -224,6 +225,9 @@ core::Checkpoint checkpoint_of(const Json& content) {
   checkpoint.boot_id = content.at("bootID");
   if (content.contains("clique")) checkpoint.clique = content.at("clique").get<std::string>();
   checkpoint.by_channel = content.value("byChannel", false);
+  if (content.contains("letGo")) {
+    checkpoint.let_go = content.at("letGo").get<std::set<std::string>>();
+  }
   if (content.contains("served")) checkpoint.served = served_of(content.at("served"));
   for (const auto& [uid, claim] : content.at("claims").items()) {
     checkpoint.claims[uid] = claim_of(uid, claim);
@@ -233,8 +237,8 @@ core::Checkpoint checkpoint_of(const Json& content) {
                                  whole_number(stopped.at("term")),
                                  later_in(stopped, {"clique", "slot", "term"})};
   }
-  checkpoint.later = later_in(
-      content, {"agent", "bootID", "clique", "byChannel", "claims", "served", "ahead", "stopped"});
+  checkpoint.later = later_in(content, {"agent", "bootID", "clique", "byChannel", "letGo", "claims",
+                                        "served", "ahead", "stopped"});
   if (content.contains("ahead")) take_ahead(checkpoint, served_of(content.at("ahead")));
   return checkpoint;
 }

@@ -53,13 +53,16 @@ const api::ImexGroupReport* said_of(const NodeWorld& world, const std::string& g
   return report.boot_id == world.self.boot_id ? api::find_group(report, group) : nullptr;
 }
 
-// The claims for which the daemon runs: those of the last report, and those whose channels were
-// injected. Their devices are not known; a Prepare finds them again.
-std::map<std::string, PreparedClaim> claims_found(const NodeWorld& world,
+// The claims for which the daemon runs: those of the last report that kubelet has not unprepared
+// since, and those whose channels were injected. Their devices are not known; a Prepare finds them
+// again.
+std::map<std::string, PreparedClaim> claims_found(const NodeDraft& draft,
                                                   const std::string& group) {
-  std::vector<HeldClaim> found = world.held;
-  if (const api::ImexGroupReport* said = said_of(world, group)) {
-    for (const std::string& uid : said->claims) found.push_back({{"", "", uid}, {}});
+  std::vector<HeldClaim> found = draft.world.held;
+  if (const api::ImexGroupReport* said = said_of(draft.world, group)) {
+    for (const std::string& uid : said->claims) {
+      if (!draft.checkpoint.let_go.contains(uid)) found.push_back({{"", "", uid}, {}});
+    }
   }
   std::map<std::string, PreparedClaim> claims;
   for (const HeldClaim& held : found) {
@@ -84,13 +87,21 @@ bool has_no_claims(const NodeDraft& draft, const std::map<std::string, PreparedC
          !draft.checkpoint.stopped.contains(group);
 }
 
+// There is nothing left to take over.
+void forget_let_go(NodeDraft& draft) {
+  if (draft.checkpoint.let_go.empty() || may_run_unknown(draft)) return;
+  draft.checkpoint.let_go.clear();
+  draft.save_checkpoint();
+}
+
 }  // namespace
 
 void take_over_daemon(NodeDraft& draft) {
   const NodeWorld& world = draft.world;
+  forget_let_go(draft);
   if (draft.checkpoint.served || !world.daemon || !world.daemon->running) return;
   const SeenDaemon& daemon = *world.daemon;
-  std::map<std::string, PreparedClaim> claims = claims_found(world, daemon.group);
+  std::map<std::string, PreparedClaim> claims = claims_found(draft, daemon.group);
   const bool stands = is_standing(draft.checkpoint, daemon.group);
   const bool was_ahead = !stands && has_no_claims(draft, claims);
   const SeenList* seen = find_seen_list(world, daemon.group);

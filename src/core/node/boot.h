@@ -13,8 +13,9 @@ void forget_earlier_boot(NodeDraft& draft);
 void serve_clique(NodeDraft& draft);
 
 // A daemon that runs while the checkpoint knows of none (it was lost): its claims are those of the
-// last report and those whose channels were injected, so that the report goes on naming them and
-// their Unprepare stops it. One without any ran ahead of its claims; it goes on, or is stopped.
+// last report that kubelet has not unprepared since, and those whose channels were injected, so
+// that the report goes on naming them and their Unprepare stops it. One without any ran ahead of
+// its claims; it goes on, or is stopped.
 void take_over_daemon(NodeDraft& draft);
 
 // With isolation by channel the daemon of the node's clique runs as soon as the node list has this

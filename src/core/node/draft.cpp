@@ -84,6 +84,13 @@ bool may_run_for(const std::optional<SeenDaemon>& daemon, const ServedImexGroup&
          (daemon->running || may_start_by_itself(*daemon));
 }
 
+bool may_run_unknown(const NodeDraft& draft) {
+  const auto& daemon = draft.world.daemon;
+  if (draft.checkpoint.served) return false;
+  if (!daemon) return !draft.world.supervisor_has_ended;
+  return !daemon->host_managed && (daemon->running || may_start_by_itself(*daemon));
+}
+
 bool starts_again_for(const std::optional<SeenDaemon>& daemon, const ServedImexGroup& served) {
   return daemon && !daemon->running && daemon->starts_again.value_or(false) &&
          is_configured_for(*daemon, served);

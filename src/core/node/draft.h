@@ -64,6 +64,8 @@ api::NodeList table_of(const ServedImexGroup& served);
 bool is_running_for(const std::optional<SeenDaemon>& daemon, const ServedImexGroup& served);
 // Runs, or may by itself: only one that was stopped has ended for good.
 bool may_run_for(const std::optional<SeenDaemon>& daemon, const ServedImexGroup& served);
+// Whether a daemon of ours may run here of which the checkpoint does not know: it was lost.
+bool may_run_unknown(const NodeDraft& draft);
 // Does not run, and its supervisor starts it again with what it is to be started with.
 bool starts_again_for(const std::optional<SeenDaemon>& daemon, const ServedImexGroup& served);
 // It was READY for the served group's table and slot, and nobody has asked it to stop.

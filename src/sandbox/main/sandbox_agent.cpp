@@ -62,6 +62,9 @@ class NodeChannels : public agent::ChannelInjector {
     files_.tmpfs.erase(path(claim_uid));
     return {};
   }
+  bool is_written(const std::string& claim_uid) override {
+    return files_.tmpfs.contains(path(claim_uid));
+  }
   base::Result<agent::WrittenChannels> written() override {
     agent::WrittenChannels written;
     for (auto file = files_.tmpfs.lower_bound(kPrefix);

@@ -133,6 +133,7 @@ std::string text_of(const Checkpoint& checkpoint) {
                 served->started, served->forget_importers);
     for (const auto& [slot, peer] : served->peers) text += cat(" ", slot, peer.address);
   }
+  for (const std::string& uid : checkpoint.let_go) text += cat("|let go ", uid);
   for (const auto& [group, stopped] : checkpoint.stopped) {
     text += cat("|", group, " ", stopped.slot, " ", stopped.term);
   }

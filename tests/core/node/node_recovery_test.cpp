@@ -1,4 +1,6 @@
 // A daemon that waits for the importers of an earlier run, and what was lost with a checkpoint.
+#include <utility>
+
 #include "core/node/node_scene.h"
 
 namespace cdom::core {
@@ -169,6 +171,74 @@ TEST(LostCheckpoint, LetsGoOfAClaimAtOnceWhereNoDaemonIsLeftToItself) {
     EXPECT_TRUE(scene.unprepared.contains("a-uid"));
     EXPECT_FALSE(scene.injected.contains("a-uid"));
   }
+}
+
+// Claim a is let go where no node lists come; then they come, and no pod is left here.
+NodeScene with_a_claim_that_was_let_go() {
+  NodeScene scene = serving(2);
+  scene.world.checkpoint = {};
+  scene.world.lists_synced = false;
+  scene.world.held = {{claim_ref("a"), {0, 1}}};
+  scene.show_no_lists().restart_agent();
+  scene.unprepare("a").settle();
+  scene.advance(seconds(10)).settle();
+  EXPECT_TRUE(scene.unprepared.contains("a-uid"));
+  scene.world.held.clear();
+  return scene.restart_agent();
+}
+
+api::NodeList list_without_member() {
+  api::NodeList list = train(2);
+  list.entries[0].member = false;
+  return list;
+}
+
+// Its file is gone by then, and only the report still names it: kubelet never will again.
+TEST(LostCheckpoint, OfAClaimThatWasLetGoWithoutNodeListsKeepsNoDaemon) {
+  NodeScene scene = with_a_claim_that_was_let_go();
+  scene.world.lists_synced = true;
+  scene.show(list_without_member()).delete_claim("a").settle();
+  EXPECT_EQ(scene.stops, 1);
+  EXPECT_THAT(scene.world.checkpoint.claims, IsEmpty());
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Stopped);
+  EXPECT_THAT(scene.world.checkpoint.let_go, IsEmpty());
+}
+
+TEST(LostCheckpoint, ForgetsWhatWasLetGoWithTheDaemon) {
+  NodeScene scene = with_a_claim_that_was_let_go();
+  scene.settle();
+  EXPECT_THAT(scene.world.checkpoint.let_go, ElementsAre("a-uid")) << "its daemon runs";
+  scene.daemon_has_ended().settle();
+  EXPECT_THAT(scene.world.checkpoint.let_go, IsEmpty());
+}
+
+TEST(LostCheckpoint, RemembersWhatWasLetGoWhileTheSupervisorIsSilent) {
+  NodeScene scene = serving(2);
+  scene.world.checkpoint = {};
+  const auto daemon = std::exchange(scene.world.daemon, std::nullopt);
+  scene.restart_agent().unprepare("a").settle();
+  ASSERT_TRUE(scene.unprepared.contains("a-uid"));
+  scene.world.daemon = daemon;
+  scene.show(list_without_member()).settle();
+  EXPECT_EQ(scene.stops, 1);
+}
+
+// An earlier agent had let it go, or the report could not be written after its end.
+TEST(LostCheckpoint, OfAClaimThatOnlyTheReportNamesEndsWhenKubeletHasForgottenIt) {
+  NodeScene scene = serving(2);
+  scene.world.checkpoint = {};
+  scene.show(list_without_member()).delete_claim("a").restart_agent().settle();
+  ASSERT_EQ(scene.world.checkpoint.claims.at("a-uid").claim.name, "");
+  scene.advance(minutes(30)).settle();
+  EXPECT_EQ(scene.stops, 0) << "kubelet's record names it, or its file is there";
+  EXPECT_EQ(scene.plan().look_again, std::nullopt);
+
+  scene.world.unnamed_since["a-uid"] = scene.world.elapsed;
+  scene.settle().advance(minutes(10) - seconds(1)).settle();
+  EXPECT_EQ(scene.stops, 0);
+  scene.advance(seconds(1)).settle();
+  EXPECT_EQ(scene.stops, 1);
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Stopped);
 }
 
 TEST(LostCheckpoint, GivesTheSameDevicesWhenKubeletAsksAgain) {

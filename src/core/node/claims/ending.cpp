@@ -159,17 +159,29 @@ bool awaits_takeover(const NodeDraft& draft, const std::string& uid) {
 
 // Its file may be there all the same, and is the last word about a claim of a lost checkpoint.
 void end_unknown(NodeDraft& draft, const WantedClaim& wanted) {
+  const NodeWorld& world = draft.world;
   const std::string& uid = wanted.claim.uid;
-  const base::Duration patience_ends = wanted.since + draft.world.times.takeover_patience;
-  if (awaits_takeover(draft, uid) && draft.world.elapsed < patience_ends) {
+  const base::Duration patience_ends = wanted.since + world.times.takeover_patience;
+  if (awaits_takeover(draft, uid) && world.elapsed < patience_ends) {
     draft.look_again_at(patience_ends);
-    return draft.wait(uid,
-                      cat("this node runs the daemon of IMEX group ", draft.world.daemon->group,
-                          ", and the node lists are not read yet that say for which claims"));
+    return draft.wait(uid, cat("this node runs the daemon of IMEX group ", world.daemon->group,
+                               ", and the node lists are not read yet that say for which claims"));
   }
   if (const Setback* setback = draft.held_back(uid)) return draft.wait(uid, setback->error);
   draft.add(RemoveCdi{uid});
+  const bool is_new = may_run_unknown(draft) && draft.checkpoint.let_go.insert(uid).second;
+  if (is_new) draft.save_checkpoint();
   draft.add(AnswerUnprepared{uid});
+}
+
+// A claim of a lost checkpoint whose name is not known: kubelet alone can end it, or say that it
+// has forgotten it. Nobody can be asked about it.
+bool is_forgotten(NodeDraft& draft, const std::string& uid) {
+  const auto since = draft.world.unnamed_since.find(uid);
+  if (since == draft.world.unnamed_since.end()) return false;
+  const base::Duration ends = since->second + draft.world.times.stale_grace;
+  if (draft.world.elapsed < ends) draft.look_again_at(ends);
+  return draft.world.elapsed >= ends;
 }
 
 bool is_held_for_long(const NodeWorld& world, const std::string& uid, const PreparedClaim& claim) {
@@ -251,13 +263,17 @@ void doubt_claims(NodeDraft& draft) {
   for (const auto& [uid, claim] : draft.checkpoint.claims) {
     if (claim.phase == ClaimPhase::Ending || is_wanted(world, uid)) continue;
     if (claim.admin_access || admission_of(world, uid)) continue;
+    if (claim.claim.name.empty()) {
+      if (is_forgotten(draft, uid)) stale.push_back(uid);
+      continue;
+    }
     const ClaimReading* reading = find_reading(world, uid);
     const base::Duration interval =
         reading != nullptr && reading->error && reading->error->kind != base::ErrorKind::NotFound
             ? world.times.retry_look_up
             : world.times.doubt_look_up;
     const base::Duration due = reading == nullptr ? world.elapsed : reading->asked + interval;
-    if (world.elapsed >= due && !claim.claim.name.empty()) draft.add(LookUpClaim{claim.claim});
+    if (world.elapsed >= due) draft.add(LookUpClaim{claim.claim});
     draft.look_again_at(std::max(due, world.elapsed + world.times.retry_look_up));
     if (reading == nullptr || !reading->gone_since) continue;
     const base::Duration ends = *reading->gone_since + world.times.stale_grace;
@@ -300,7 +316,7 @@ std::string doubts_about(const NodeDraft& draft, std::string_view group) {
 
 bool is_worth_keeping(const Checkpoint& checkpoint) {
   return !checkpoint.claims.empty() || checkpoint.served || !checkpoint.stopped.empty() ||
-         !checkpoint.later.empty();
+         !checkpoint.let_go.empty() || !checkpoint.later.empty();
 }
 
 }  // namespace cdom::core
