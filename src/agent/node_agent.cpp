@@ -76,7 +76,7 @@ class NodeAgent::Shell {
     if (retry_at_ && clock_.elapsed() < *retry_at_) return took;
     if (!has_news_ && clock_.elapsed() < decide_at_) return took;
     if (!has_news_ && is_as_at_rest()) {
-      decide_at_ = clock_.elapsed() + kLongestPause;
+      decide_at_ = decision_within(kLongestPause);
       return took;
     }
     const bool acted = decide();
@@ -156,6 +156,12 @@ class NodeAgent::Shell {
     return inputs_.imex && leads && !is_new ? kLongestPause : kLongestPauseInChange;
   }
 
+  // The moment of the next decision without news.
+  [[nodiscard]] base::Duration decision_within(base::Duration pause) const {
+    const base::Duration latest = clock_.elapsed() + pause;
+    return std::min(latest, next_due().value_or(latest));
+  }
+
   // Whether what tells nobody that it has changed is as it was when a decision found the node at
   // rest, not long ago: another one would find the same.
   bool is_as_at_rest() {
@@ -165,11 +171,13 @@ class NodeAgent::Shell {
            ports_.channels.count() == channel_count_;
   }
 
-  // Whether there is nothing to do, and nothing that only time may change. Not with any fault, nor
-  // where kubelet's own record decides something.
+  // Whether there is nothing to do, and nothing that only time may change meanwhile. Not with any
+  // fault, nor where kubelet's own record decides something.
   [[nodiscard]] bool rests(const core::NodeWorld& world, const core::NodePlan& plan) const {
+    const auto due = next_due();
+    const bool is_due = due && *due < clock_.elapsed() + kLongestRest;
     const bool has_nothing_to_do = plan.on_node.empty() && plan.on_server.empty() &&
-                                   plan.waits.empty() && !server_is_busy_ && !next_due();
+                                   plan.waits.empty() && !server_is_busy_ && !is_due;
     const bool is_healthy = world.daemon && world.faults.empty();
     return has_nothing_to_do && is_healthy && world.known_to_kubelet.empty() &&
            longest_pause() == kLongestPause;
@@ -192,8 +200,7 @@ class NodeAgent::Shell {
     mailbox_.set_reasons(plan.waits);
     look_again_at_.reset();
     if (plan.look_again) look_again_at_ = clock_.elapsed() + *plan.look_again;
-    const base::Duration latest = clock_.elapsed() + longest_pause();
-    decide_at_ = std::min(latest, next_due().value_or(latest));
+    decide_at_ = decision_within(longest_pause());
     channel_count_ = world.channel_count;
     if (rests(world, plan)) rests_until_ = clock_.elapsed() + kLongestRest;
     if (plan.on_node.empty() && plan.on_server.empty()) return false;

@@ -70,6 +70,16 @@ TEST_F(AgentAtRest, SeesAnotherNumberOfChannels) {
   EXPECT_GE(decisions_until_next_look(), 1);
 }
 
+// Such a claim is looked up every ten minutes.
+TEST_F(AgentAtRest, IsAlsoWithAClaimThatHasAdminAccess) {
+  const core::ClaimRef claim = rig_.make_claim("watcher", "train-uid", /*admin_access=*/true);
+  ASSERT_EQ(rig_.prepare(claim).state, ClaimStep::State::Done);
+  rig_.pass(minutes(5));
+  for (int looks = 0; decisions_until_next_look() == 0; ++looks) ASSERT_LT(looks, 10);
+  EXPECT_EQ(look_for(minutes(1)), 6);
+  EXPECT_GT(look_for(minutes(10)), 0);
+}
+
 TEST_F(AgentAtRest, DecidesAtOnceAtANewsOfTheSupervisor) {
   rig_.imex.die("killed");
   rig_.settle();

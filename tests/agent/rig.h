@@ -128,7 +128,8 @@ class Rig {
   }
 
   // The claim `name` of team-a, allocated to this node; gives its reference.
-  core::ClaimRef make_claim(const std::string& name, const std::string& domain_uid = "train-uid") {
+  core::ClaimRef make_claim(const std::string& name, const std::string& domain_uid = "train-uid",
+                            bool admin_access = false) {
     const std::string config =
         R"({"apiVersion":"resource.nvidia.com/v1beta1","kind":"ComputeDomainChannelConfig",)"
         R"("domainID":")" +
@@ -141,8 +142,9 @@ class Rig {
     post("/apis/resource.k8s.io/v1/namespaces/team-a/resourceclaims", body);
     const std::string status =
         R"({"status":{"allocation":{"devices":{"results":[{"request":"channel","driver":")" +
-        std::string(api::kDriver) +
-        R"(","pool":"n00","device":"channel-0"}],"config":[{"source":)"
+        std::string(api::kDriver) + R"(","pool":"n00","device":"channel-0")" +
+        (admin_access ? R"(,"adminAccess":true)" : "") +
+        R"(}],"config":[{"source":)"
         R"("FromClaim","requests":["channel"],"opaque":{"driver":")" +
         std::string(api::kDriver) + R"(","parameters":)" + config +
         R"(}}]}},"reservedFor":[{"resource":"pods","name":"p",)"

@@ -365,5 +365,72 @@ TEST(StaleClaim, IsNotEndedByATransientAnswer) {
   EXPECT_EQ(scene.stops, 0);
 }
 
+// A node with claim a, and with one that has admin access.
+NodeScene with_admin_access() {
+  NodeScene scene = serving();
+  api::ResourceClaim admin = claim_object("admin");
+  admin.allocation->devices[0].admin_access = true;
+  scene.claim(admin).prepare("admin").settle();
+  EXPECT_TRUE(scene.is_prepared("admin"));
+  return scene;
+}
+
+std::ptrdiff_t look_ups(const NodeScene& scene) {
+  return std::ranges::count(scene.history,
+                            to_string(ServerIntent(LookUpClaim{claim_ref("admin")})));
+}
+
+TEST(StaleClaim, EndsWithAdminAccessToo) {
+  NodeScene scene = with_admin_access();
+  scene.delete_claim("admin");
+  scene.world.known_to_kubelet = {"admin-uid"};
+  for (int minute = 0; minute < 30; ++minute) scene.advance(minutes(1)).settle();
+  EXPECT_TRUE(scene.world.checkpoint.claims.contains("admin-uid"));
+
+  scene.world.known_to_kubelet = {};
+  scene.settle();
+  EXPECT_FALSE(scene.world.checkpoint.claims.contains("admin-uid"));
+  EXPECT_FALSE(scene.injected.contains("admin-uid"));
+  EXPECT_EQ(scene.stops, 0);
+}
+
+// What it comes to: kubelet has lost its record while the pod ran, and the node changes over never.
+TEST(StaleClaim, WithAdminAccessKeepsNoNodeFromChangingOver) {
+  NodeScene scene = with_admin_access();
+  scene.unprepare("a").settle();
+  scene.delete_claim("admin");
+  scene.world.settings.isolation = api::Isolation::Channel;
+  for (int minute = 0; minute < 30; ++minute) scene.advance(minutes(1)).settle();
+  EXPECT_TRUE(scene.world.checkpoint.by_channel);
+  EXPECT_THAT(scene.world.slices.objects.at(0).devices, testing::Not(testing::IsEmpty()));
+}
+
+// No node list ever admits it, and there is no cause to doubt it.
+TEST(StaleClaim, WithAdminAccessCostsTheApiServerNextToNothing) {
+  NodeScene scene = with_admin_access();
+  const auto before = look_ups(scene);
+  for (int minute = 0; minute < 60; ++minute) scene.advance(minutes(1)).settle();
+  EXPECT_EQ(look_ups(scene) - before, 6);
+  scene.restart_agent().settle();
+  EXPECT_EQ(look_ups(scene) - before, 7) << "a new agent knows no answer yet";
+}
+
+TEST(StaleClaim, WithAdminAccessIsNotEndedByATransientAnswer) {
+  NodeScene scene = with_admin_access();
+  api::ResourceClaim admin = claim_object("admin");
+  scene.delete_claim("admin").advance(minutes(10)).settle();
+  scene.claim(admin).advance(minutes(1)).settle();
+  scene.advance(minutes(30)).settle();
+  EXPECT_TRUE(scene.world.checkpoint.claims.contains("admin-uid"));
+}
+
+// It may be another tenant's, and what the domain waits for is not its end.
+TEST(StaleClaim, WithAdminAccessIsNoDomainsBusiness) {
+  NodeScene scene = with_admin_access();
+  scene.delete_claim("admin").advance(minutes(10)).settle();
+  ASSERT_TRUE(scene.world.readings.at("admin-uid").gone_since);
+  EXPECT_EQ(scene.group()->message, "");
+}
+
 }  // namespace
 }  // namespace cdom::core

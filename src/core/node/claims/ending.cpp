@@ -174,6 +174,15 @@ void end_unknown(NodeDraft& draft, const WantedClaim& wanted) {
   draft.add(AnswerUnprepared{uid});
 }
 
+// How long an answer about a claim that nobody admits holds. No list ever admits one with admin
+// access: there is no cause to doubt it, and it keeps nothing running that others wait for.
+base::Duration look_up_interval(const NodeTimes& times, const PreparedClaim& claim,
+                                const ClaimReading& reading) {
+  if (claim.admin_access) return reading.gone_since ? times.doubt_look_up : times.stale_grace;
+  const bool is_no_answer = reading.error && reading.error->kind != base::ErrorKind::NotFound;
+  return is_no_answer ? times.retry_look_up : times.doubt_look_up;
+}
+
 // A claim of a lost checkpoint whose name is not known: kubelet alone can end it, or say that it
 // has forgotten it. Nobody can be asked about it.
 bool is_forgotten(NodeDraft& draft, const std::string& uid) {
@@ -262,21 +271,20 @@ void doubt_claims(NodeDraft& draft) {
   std::vector<std::string> stale;
   for (const auto& [uid, claim] : draft.checkpoint.claims) {
     if (claim.phase == ClaimPhase::Ending || is_wanted(world, uid)) continue;
-    if (claim.admin_access || admission_of(world, uid)) continue;
+    if (admission_of(world, uid)) continue;
     if (claim.claim.name.empty()) {
       if (is_forgotten(draft, uid)) stale.push_back(uid);
       continue;
     }
     const ClaimReading* reading = find_reading(world, uid);
-    const base::Duration interval =
-        reading != nullptr && reading->error && reading->error->kind != base::ErrorKind::NotFound
-            ? world.times.retry_look_up
-            : world.times.doubt_look_up;
-    const base::Duration due = reading == nullptr ? world.elapsed : reading->asked + interval;
+    const base::Duration due =
+        reading == nullptr ? world.elapsed
+                           : reading->asked + look_up_interval(world.times, claim, *reading);
     if (world.elapsed >= due) draft.add(LookUpClaim{claim.claim});
     draft.look_again_at(std::max(due, world.elapsed + world.times.retry_look_up));
     if (reading == nullptr || !reading->gone_since) continue;
     const base::Duration ends = *reading->gone_since + world.times.stale_grace;
+    if (world.elapsed < ends) draft.look_again_at(ends);
     if (world.elapsed >= ends && !world.known_to_kubelet.contains(uid)) stale.push_back(uid);
   }
   for (const std::string& uid : stale) begin_ending(draft, uid);
@@ -292,7 +300,8 @@ std::string doubts_about(const NodeDraft& draft, std::string_view group) {
                          : cat(to_string(claim.claim), " (", pods_text(draft.world, claim), ")"));
     }
     const ClaimReading* reading = find_reading(draft.world, uid);
-    if (claim.held_by.empty() && reading != nullptr && reading->gone_since) {
+    // One with admin access is another tenant's, and keeps nothing of the group.
+    if (claim.held_by.empty() && !claim.admin_access && reading != nullptr && reading->gone_since) {
       gone.push_back(to_string(claim.claim));
     }
   }
