@@ -1,6 +1,7 @@
 #include "compute_domain/agent/node_agent.h"
 
 #include <algorithm>
+#include <set>
 
 #include "agent/agent_metrics.h"
 #include "agent/apply.h"
@@ -168,7 +169,18 @@ class NodeAgent::Shell {
     if (!rests_until_ || clock_.elapsed() >= *rests_until_) return false;
     const auto text = ports_.checkpoints.load();
     return text && *text && **text == known_text() && ports_.channels.check() &&
-           ports_.channels.count() == channel_count_;
+           ports_.channels.count() == channel_count_ && claims_without_file().empty();
+  }
+
+  // A look at each file's name: kubelet does not ask again when a container starts again, and the
+  // runtime needs the file then.
+  [[nodiscard]] std::set<std::string> claims_without_file() const {
+    std::set<std::string> uids;
+    for (const auto& [uid, claim] : checkpoint_.claims) {
+      const bool has_file = claim.phase == core::ClaimPhase::Completed && claim.channels.count > 0;
+      if (has_file && !ports_.channels.is_written(uid)) uids.insert(uid);
+    }
+    return uids;
   }
 
   // Whether there is nothing to do, and nothing that only time may change meanwhile. Not with any
@@ -335,6 +347,7 @@ class NodeAgent::Shell {
     const bool may_begin = (world.daemon && world.daemon->running) || core::admits_here(world);
     if ((!checkpoint_.served && may_begin) || core::has_rebooted(world)) show_held(world);
     show_unnamed(world);
+    world.without_file = claims_without_file();
     for (const auto& [uid, reading] : world.readings) {
       if (reading.gone_since && ports_.kubelet.knows(uid)) world.known_to_kubelet.insert(uid);
     }

@@ -57,6 +57,33 @@ TEST_F(AgentAtRest, WritesACheckpointAgainThatSomebodyRemoves) {
   EXPECT_EQ(rig_.checkpoints.text, text);
 }
 
+TEST_F(AgentAtRest, WritesTheFileOfAClaimAgainThatSomebodyRemoves) {
+  const auto channels = rig_.channels.channels;
+  ASSERT_FALSE(channels.empty());
+  const int writes = rig_.channels.writes;
+  look_for(minutes(60));
+  EXPECT_EQ(rig_.channels.writes, writes) << "only then";
+
+  while (decisions_until_next_look() == 0) continue;
+  rig_.channels.channels.clear();
+  EXPECT_GE(decisions_until_next_look(), 1);
+  EXPECT_EQ(rig_.channels.channels, channels);
+  EXPECT_EQ(rig_.channels.writes, writes + 1);
+}
+
+TEST_F(AgentAtRest, TellsOfAFileThatCannotBeWrittenAgainAndTriesOn) {
+  const auto channels = std::exchange(rig_.channels.channels, {});
+  rig_.channels.error = base::Error{base::ErrorKind::Unavailable, "read-only"};
+  rig_.pass(minutes(1));
+  EXPECT_LE(look_for(minutes(1)), 70) << "some two for each try";
+  rig_.channels.error.reset();
+  rig_.pass(seconds(10));
+  EXPECT_EQ(rig_.channels.channels, channels);
+  rig_.pass(minutes(1));
+  while (decisions_until_next_look() == 0) continue;
+  EXPECT_EQ(look_for(minutes(1)), 6);
+}
+
 TEST_F(AgentAtRest, SeesThatTheNodeHasNoChannelsAndDecidesAtEachLookThen) {
   rig_.channels.lack = base::Error{base::ErrorKind::Unavailable, "no channels"};
   EXPECT_GE(decisions_until_next_look(), 1);

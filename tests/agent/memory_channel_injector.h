@@ -18,7 +18,8 @@ class MemoryChannelInjector : public ChannelInjector {
   std::map<std::string, base::Error> errors;           // the same of what is of one claim, by UID
   std::optional<base::Error> lack;                     // of check(), while it is set
   std::optional<std::int64_t> number;                  // that count() tells
-  std::function<void()> meanwhile;                     // what else happens during the next check()
+  int writes = 0;
+  std::function<void()> meanwhile;  // what else happens during the next check()
 
   base::Result<void> check() override {
     if (meanwhile) std::exchange(meanwhile, nullptr)();
@@ -31,6 +32,7 @@ class MemoryChannelInjector : public ChannelInjector {
     if (error) return *error;
     if (const auto it = errors.find(claim.uid); it != errors.end()) return it->second;
     channels[claim.uid] = range;
+    ++writes;
     return {};
   }
   bool is_written(const std::string& claim_uid) override { return channels.contains(claim_uid); }

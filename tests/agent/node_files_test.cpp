@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "agent/rig.h"
 #include "base/directory.h"
 #include "compute_domain/agent/cdi_channel_injector.h"
@@ -143,6 +145,26 @@ TEST(NodeFiles, AClaimEndsThatNeitherTheApiServerNorTheRecordOfARealKubeletNames
   for (int minute = 0; minute < 30; ++minute) node.rig.pass(std::chrono::minutes(1));
   EXPECT_FALSE(node.rig.imex.daemon.running);
   EXPECT_THAT(node.checkpoint().claims, IsEmpty());
+}
+
+// Kubelet does not ask again when a container of the pod starts again, and the runtime needs it.
+TEST(NodeFiles, TheFileOfAPreparedClaimThatSomebodyRemovesComesBack) {
+  NodeFiles node;
+  node.start_agent();
+  const core::ClaimRef claim = node.rig.make_claim("a");
+  node.rig.write_list({claim.uid});
+  ASSERT_EQ(node.rig.prepare(claim).state, ClaimStep::State::Done);
+  const auto written = node.channels.written()->by_claim;
+  ASSERT_TRUE(node.channels.remove(claim.uid));
+  node.rig.pass(std::chrono::minutes(5));
+  EXPECT_EQ(node.channels.written()->by_claim, written);
+
+  std::filesystem::remove_all(node.dir.at("cdi"));
+  node.start_agent();
+  EXPECT_EQ(node.channels.written()->by_claim, written) << "nor at a start";
+  EXPECT_EQ(node.rig.unprepare(claim).state, ClaimStep::State::Done);
+  node.rig.pass(std::chrono::minutes(5));
+  EXPECT_THAT(node.channels.written()->by_claim, IsEmpty());
 }
 
 }  // namespace

@@ -240,6 +240,7 @@ struct NodeWorld {
   // By UID of a claim of the checkpoint whose name is not known, as only a report told of it: since
   // when neither kubelet's record nor a file here has named it.
   std::map<std::string, base::Duration> unnamed_since;
+  std::set<std::string> without_file;  // UIDs of prepared claims whose file somebody has removed
   // While the checkpoint serves no group, or is of an earlier boot.
   std::vector<HeldClaim> held;
   bool knows_held = false;       // these are all of them

@@ -44,6 +44,7 @@ NodePlan reconcile_node(const NodeWorld& world) {
   finish_prepares(draft);
 
   if (leads) {
+    renew_files(draft);
     note_losses(draft);
     forget_stopped(draft);
     publish_report(draft);

@@ -381,4 +381,16 @@ void finish_prepares(NodeDraft& draft) {
   }
 }
 
+void renew_files(NodeDraft& draft) {
+  for (const std::string& uid : draft.world.without_file) {
+    const auto it = draft.checkpoint.claims.find(uid);
+    if (it == draft.checkpoint.claims.end() || it->second.phase != ClaimPhase::Completed) continue;
+    const PreparedClaim& claim = it->second;
+    const bool has_channels = claim.channels.count > 0;
+    if (has_channels && draft.held_back(uid) == nullptr) {
+      draft.add(WriteCdi{claim.claim, claim.channels});
+    }
+  }
+}
+
 }  // namespace cdom::core

@@ -15,5 +15,8 @@ void begin_prepares(NodeDraft& draft);
 // Once this node's daemon is READY for the group's table, the channel is injected, the checkpoint
 // says Completed, and kubelet gets its answer.
 void finish_prepares(NodeDraft& draft);
+// Writes the CDI file of a prepared claim again that somebody has removed: kubelet does not ask
+// again when a container of the pod starts again, and the runtime needs it then.
+void renew_files(NodeDraft& draft);
 
 }  // namespace cdom::core
