@@ -432,11 +432,19 @@ Applied Controller::Loop::apply_each(const Key& key, core::Plan& plan) {
     }
     const Error& error = one.result.error();
     const auto* create = std::get_if<core::CreateDomain>(&action);
+    const auto* read = std::get_if<core::ReadPods>(&action);
     const bool is_stale = error.kind == ErrorKind::AlreadyExists ||
                           error.kind == ErrorKind::Conflict || error.kind == ErrorKind::Cancelled;
     if (create != nullptr && !is_stale) {
-      workloads_.domain_refused(create->object, error.message, is_refusal(error), clock_.elapsed());
+      workloads_.domain_refused(create->object, error.message, is_refusal(error), clock_.elapsed(),
+                                error.retry_after.value_or(base::Duration::zero()));
       queue_of(key).add(key);
+    }
+    if (read != nullptr && !is_stale) {
+      const base::Duration at_least = error.kind == ErrorKind::Invalid
+                                          ? kUntilAPersonActs
+                                          : error.retry_after.value_or(base::Duration::zero());
+      workloads_.read_failed(read->ns, clock_.elapsed(), at_least);
     }
     if (all.result) all.result = std::move(one.result);
     failed.push_back(std::move(action));
@@ -527,9 +535,15 @@ void Controller::Loop::answer(Queue& queue, const Key& key, const core::Plan& pl
       break;
   }
   if (key.kind != Key::Kind::Workloads) return;
-  // What other workloads wait for comes in its time.
+  // What other workloads wait for comes in its time, and after what was done for some of them there
+  // may be more of it. Where nothing was done only the failure is left, which has its backoff.
   const base::Duration left = plan.look_again.value_or(base::Duration::zero());
-  queue.add_after(key, left > base::Duration::zero() ? left : kUntilOthersGoOn);
+  const auto end = plan.actions.begin() + static_cast<std::ptrdiff_t>(applied.actions);
+  if (left > base::Duration::zero()) {
+    queue.add_after(key, left);
+  } else if (!std::all_of(plan.actions.begin(), end, is_event)) {
+    queue.add_after(key, kUntilOthersGoOn);
+  }
 }
 
 // A condition of the domains that it concerns; an Event where it concerns another object.

@@ -11,6 +11,8 @@ namespace cdom::controller {
 namespace {
 
 constexpr base::Duration kFirstPause = std::chrono::seconds(1);
+// As of a key that fails; changes would bring it sooner.
+constexpr base::Duration kFirstPauseOfReads = std::chrono::milliseconds(5);
 constexpr base::Duration kLongestPause = std::chrono::seconds(30);
 // Failures in a row after which a person has to know: a server that does not answer, or an
 // admission webhook, is more than briefly away then.
@@ -234,6 +236,8 @@ void Workloads::pods_read(const std::string& ns, std::vector<core::PodFacts> pod
   known.last_read = std::move(read);
   known.read_at = now;
   known.specs_read = with_specs;
+  known.failed_reads = 0;
+  known.no_read_before.reset();
   bool learned_something = false;
   const std::size_t workloads = claims_of_.size();
   for (const std::string& uid : known.claims) {
@@ -251,6 +255,15 @@ void Workloads::pods_read(const std::string& ns, std::vector<core::PodFacts> pod
   let_go(ns);
 }
 
+void Workloads::read_failed(const std::string& ns, base::Duration now, base::Duration at_least) {
+  const std::scoped_lock lock(mutex_);
+  const auto known = namespaces_.find(ns);
+  if (known == namespaces_.end()) return;
+  const base::Duration pause =
+      kFirstPauseOfReads * (1 << std::min(known->second.failed_reads++, 20));
+  known->second.no_read_before = now + std::max(std::min(pause, kLongestPause), at_least);
+}
+
 void Workloads::job_read(const std::string& ns, const std::string& uid,
                          std::optional<api::Job> job) {
   const std::scoped_lock lock(mutex_);
@@ -260,13 +273,13 @@ void Workloads::job_read(const std::string& ns, const std::string& uid,
 }
 
 void Workloads::domain_refused(const api::ComputeDomain& domain, const std::string& why,
-                               bool is_final, base::Duration now) {
+                               bool is_final, base::Duration now, base::Duration at_least) {
   const std::scoped_lock lock(mutex_);
   if (!has_claims(domain.meta.ns, domain.meta.label(api::kWorkloadLabel))) return;
   Refused& refused = refused_[key_of(domain)];
   const base::Duration pause = kFirstPause * (1 << std::min(refused.times++, 10));
   refused.refusal = {.why = why,
-                     .next_try = now + std::min(pause, kLongestPause),
+                     .next_try = now + std::max(std::min(pause, kLongestPause), at_least),
                      .lasts = is_final || refused.times >= kLastingFailures};
 }
 
@@ -422,6 +435,7 @@ void Workloads::describe(core::WorkloadsWorld& world) const {
     world.specs_read = ns->second.specs_read;
     world.read_found_workload = ns->second.read_found_workload;
     world.vain_reads = ns->second.vain_reads;
+    world.no_read_before = ns->second.no_read_before;
     for (const std::string& uid : ns->second.shared) {
       for (const auto& [pod, consumer] : shared_.at(uid).pods) {
         if (consumer.node.empty()) world.nodeless_since.push_back(consumer.seen);

@@ -277,6 +277,29 @@ TEST(Workloads, TryADomainThatIsRefusedEverMoreSeldomUntilItIsThere) {
   EXPECT_TRUE(refusals().empty());
 }
 
+TEST(Workloads, ReadPodsThatCannotBeReadEverMoreSeldomAndWhenTheServerAllowsIt) {
+  using namespace std::chrono_literals;
+  Workloads workloads;
+  workloads.claim_seen(claim_of("a"), {});
+  const auto no_read_before = [&] {
+    core::WorkloadsWorld world;
+    world.ns = "team-a";
+    workloads.describe(world);
+    return world.no_read_before;
+  };
+  EXPECT_EQ(no_read_before(), std::nullopt);
+  workloads.read_failed("team-a", 100s, {});
+  EXPECT_EQ(no_read_before(), 100s + 5ms);
+  workloads.read_failed("team-a", 100s, 2min);
+  EXPECT_EQ(no_read_before(), 100s + 2min);
+  workloads.read_failed("team-a", 100s, {});
+  EXPECT_EQ(no_read_before(), 100s + 20ms);
+  for (int i = 0; i < 70; ++i) workloads.read_failed("team-a", 100s, {});
+  EXPECT_EQ(no_read_before(), 130s);
+  workloads.pods_read("team-a", {}, false, 200s);
+  EXPECT_EQ(no_read_before(), std::nullopt);
+}
+
 TEST(Workloads, AReadOfAJobInOneNamespaceSaysNothingOfAnother) {
   Workloads workloads;
   api::ResourceClaim claim;

@@ -323,6 +323,17 @@ TEST(Workloads, NameTheOwnerAsItsJobDoesAndNotAsTheLabelsOfAPod) {
   }
 }
 
+// New claims, and those that wait for the pods' templates, are put off too.
+TEST(Workloads, ReadNoPodsBeforeTheServerAllowsIt) {
+  WorkloadsWorld world =
+      world_with({unknown(claim_for("a"), 10min), unknown(claim_for("b"), 20ms)});
+  world.claims[0].lacks_templates = true;
+  world.no_read_before = kElapsed + 30s;
+  EXPECT_EQ(reconcile_workloads(world), (Plan{.actions = {}, .look_again = 30s}));
+  world.now += 30s;
+  EXPECT_THAT(actions<ReadPods>(reconcile_workloads(world)), SizeIs(1));
+}
+
 TEST(Workloads, TellTheClaimsOfADomainThatIsRefusedAndWaitUntilItIsTriedAgain) {
   WorkloadsWorld world = world_of_job(2);
   const std::string id = workload_id("team-a", workload_of_job().workload);

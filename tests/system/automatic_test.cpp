@@ -329,5 +329,49 @@ TEST(AutomaticDomain, SurvivesAControllerThatDiesAtAnyStep) {
   }
 }
 
+// How often the controller asks for one thing in ten minutes in which it is answered so. A suite of
+// its own: a controller that has just started knows nothing of what it was answered.
+int attempts(sandbox::FaultRule answer) {
+  Rig rig({.seed = 4, .nodes_per_rack = 4});
+  rig.apply(template_in("default"));
+  rig.run_for(10s);
+  answer.user = "*:compute-domain-controller";
+  rig.faults().add(answer);
+  rig.requests().clear();
+  rig.apply(job_named("first"));
+  rig.run_for(5min);
+  rig.apply(job_named("second"));
+  rig.run_for(5min);
+  return static_cast<int>(rig.faults().met()[answer.kind]);
+}
+
+// Also where a claim waits for what is in the answer, and where another one comes meanwhile.
+TEST(AutomaticDomainPace, ReadsNoPodsSoonerThanAnOverloadedServerWants) {
+  const int reads =
+      attempts({.verb = "list", .resource = "pods", .status = 429, .retry_after_seconds = 30});
+  EXPECT_LE(reads, 10 * 60 / 30);
+  EXPECT_GE(reads, 10);
+}
+
+TEST(AutomaticDomainPace, ReadsNoPodsEachSecondWhereItMayNot) {
+  const int reads = attempts({.verb = "list", .resource = "pods", .status = 422});
+  EXPECT_LE(reads, 10 * 60 / 30);
+  EXPECT_GE(reads, 10);
+}
+
+TEST(AutomaticDomainPace, ReadsNoJobSoonerThanAnOverloadedServerWants) {
+  const int reads =
+      attempts({.verb = "get", .resource = "jobs", .status = 429, .retry_after_seconds = 30});
+  EXPECT_LE(reads, 5 * 60 / 30 + 2 * 5 * 60 / 30 + 10) << "of two Jobs at last, and with changes";
+  EXPECT_GE(reads, 10);
+}
+
+TEST(AutomaticDomainPace, MakesNoDomainSoonerThanAnOverloadedServerWants) {
+  const int creates = attempts(
+      {.verb = "create", .resource = "computedomains", .status = 429, .retry_after_seconds = 120});
+  EXPECT_LE(creates, 2 + 5 * 60 / 120 + 10 * 60 / 120);
+  EXPECT_GE(creates, 5);
+}
+
 }  // namespace
 }  // namespace cdom::system_test

@@ -42,13 +42,15 @@ class Workloads {
   void forget_consumers(const std::string& claim_uid);
   void pods_read(const std::string& ns, std::vector<core::PodFacts> pods, bool with_specs,
                  base::Duration now);
+  // The pods could not be read. They are read again ever more seldom, and not before `at_least`.
+  void read_failed(const std::string& ns, base::Duration now, base::Duration at_least);
   void job_read(const std::string& ns, const std::string& uid, std::optional<api::Job> job);
   // Any domain. What has made its pods may be asked for while it is being deleted.
   void domain_seen(const api::ComputeDomain& domain, base::Duration now);
   // The API server did not take the domain of a workload, for this reason; `is_final` when only a
-  // person can change that. It is tried again ever more seldom.
+  // person can change that. It is tried again ever more seldom, and not before `at_least`.
   void domain_refused(const api::ComputeDomain& domain, const std::string& why, bool is_final,
-                      base::Duration now);
+                      base::Duration now, base::Duration at_least = {});
   void forget_domain(const api::ComputeDomain& domain);
 
   // The id of its workload; nullopt: not known yet.
@@ -87,10 +89,12 @@ class Workloads {
     bool specs_read = false;
     bool read_found_workload = false;
     int vain_reads = 0;
-    std::set<std::string> claims;   // UIDs
-    std::set<std::string> unknown;  // those of them whose workload is not known yet
-    std::set<std::string> shared;   // UIDs of claims that are shared
-    std::set<std::string> ending;   // UIDs of domains that are being deleted
+    int failed_reads = 0;                          // in a row
+    std::optional<base::Duration> no_read_before;  // after those
+    std::set<std::string> claims;                  // UIDs
+    std::set<std::string> unknown;                 // those of them whose workload is not known yet
+    std::set<std::string> shared;                  // UIDs of claims that are shared
+    std::set<std::string> ending;                  // UIDs of domains that are being deleted
 
     [[nodiscard]] bool is_needed() const {
       return !claims.empty() || !shared.empty() || !ending.empty();

@@ -109,6 +109,8 @@ struct WorkloadsWorld {
   // nothing of whether the workload still needs one.
   std::map<std::string, base::Duration> domains_seen;
   int vain_reads = 0;  // reads in a row that showed no claim's pod
+  // The last read failed, and the next one is not made before.
+  std::optional<base::Duration> no_read_before = {};
 };
 Plan reconcile_workloads(const WorkloadsWorld& world);
 

@@ -263,6 +263,7 @@ void add_read(const WorkloadsWorld& world, const KnownDomains& domains, Plan& pl
     read = std::min(read.value_or(*for_nodes), *for_nodes);
   }
   if (!read) return;
+  read = std::max(*read, world.no_read_before.value_or(*read));
   const base::Duration due = std::max(*read - world.now, base::Duration::zero());
   if (due == base::Duration::zero()) {
     const bool with_specs =
