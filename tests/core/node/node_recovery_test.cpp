@@ -174,8 +174,9 @@ TEST(LostCheckpoint, LetsGoOfAClaimAtOnceWhereNoDaemonIsLeftToItself) {
 }
 
 // Claim a is let go where no node lists come; then they come, and no pod is left here.
-NodeScene with_a_claim_that_was_let_go() {
+NodeScene with_a_claim_that_was_let_go(const std::map<std::string, RunningPod>& pods = {}) {
   NodeScene scene = serving(2);
+  scene.world.running_pods = pods;
   scene.world.checkpoint = {};
   scene.world.lists_synced = false;
   scene.world.held = {{claim_ref("a"), {0, 1}}};
@@ -201,6 +202,34 @@ TEST(LostCheckpoint, OfAClaimThatWasLetGoWithoutNodeListsKeepsNoDaemon) {
   EXPECT_EQ(scene.stops, 1);
   EXPECT_THAT(scene.world.checkpoint.claims, IsEmpty());
   EXPECT_EQ(scene.group()->state, api::DaemonState::Stopped);
+  EXPECT_THAT(scene.world.checkpoint.let_go, IsEmpty());
+}
+
+// Deleted by force: kubelet has unprepared its claim, and its containers use the daemon.
+TEST(LostCheckpoint, StopsNoDaemonAtOnceUnderAPodThatMayStillRun) {
+  for (const char* ns : {"team-a", ""}) {
+    const RunningPod pod{.ns = ns, .name = "p", .uid = "p-uid", .claims = {}, .grace_seconds = 30};
+    NodeScene scene = with_a_claim_that_was_let_go({{"p-uid", pod}});
+    scene.world.lists_synced = true;
+    scene.show(list_without_member()).delete_claim("a").settle();
+    EXPECT_EQ(scene.stops, 0) << ns;
+    EXPECT_TRUE(scene.world.checkpoint.claims.contains("a-uid"));
+  }
+  const RunningPod other{
+      .ns = "team-b", .name = "p", .uid = "p-uid", .claims = {}, .grace_seconds = 30};
+  EXPECT_THAT(with_a_claim_that_was_let_go({{"p-uid", other}}).world.checkpoint.let_go,
+              ElementsAre("a-uid"));
+}
+
+// Of each pod that comes and goes on a node that serves something else.
+TEST(LostCheckpoint, RemembersNoClaimThatTheReportDoesNotName) {
+  NodeScene scene = serving(2);
+  scene.world.checkpoint = {};
+  scene.world.lists_synced = false;
+  scene.show_no_lists().restart_agent();
+  scene.world.has_read_report = true;
+  scene.unprepare("z").settle();
+  EXPECT_TRUE(scene.unprepared.contains("z-uid"));
   EXPECT_THAT(scene.world.checkpoint.let_go, IsEmpty());
 }
 

@@ -157,6 +157,26 @@ bool awaits_takeover(const NodeDraft& draft, const std::string& uid) {
          !draft.checkpoint.stopped.contains(daemon->group);
 }
 
+bool is_named_in(const Published<api::ComputeDomainNode>& report, const std::string& uid) {
+  return std::ranges::any_of(report.objects, [&](const api::ComputeDomainNode& object) {
+    return std::ranges::any_of(object.status.groups, [&](const api::ImexGroupReport& group) {
+      return std::ranges::find(group.claims, uid) != group.claims.end();
+    });
+  });
+}
+
+// Whether the daemon of a lost checkpoint would be taken over for a claim that has ended. Not of
+// one whose pod may still run, as after a deletion by force: kubelet's API has no name for claims
+// that are made from templates, so any pod of the namespace may be that one.
+bool has_to_be_let_go(const NodeDraft& draft, const ClaimRef& claim) {
+  const NodeWorld& world = draft.world;
+  const bool may_run = std::ranges::any_of(world.running_pods, [&](const auto& entry) {
+    return entry.second.ns.empty() || entry.second.ns == claim.ns;
+  });
+  if (may_run || !may_run_unknown(draft)) return false;
+  return !world.has_read_report || is_named_in(world.report, claim.uid);
+}
+
 // Its file may be there all the same, and is the last word about a claim of a lost checkpoint.
 void end_unknown(NodeDraft& draft, const WantedClaim& wanted) {
   const NodeWorld& world = draft.world;
@@ -169,8 +189,9 @@ void end_unknown(NodeDraft& draft, const WantedClaim& wanted) {
   }
   if (const Setback* setback = draft.held_back(uid)) return draft.wait(uid, setback->error);
   draft.add(RemoveCdi{uid});
-  const bool is_new = may_run_unknown(draft) && draft.checkpoint.let_go.insert(uid).second;
-  if (is_new) draft.save_checkpoint();
+  if (has_to_be_let_go(draft, wanted.claim) && draft.checkpoint.let_go.insert(uid).second) {
+    draft.save_checkpoint();
+  }
   draft.add(AnswerUnprepared{uid});
 }
 
