@@ -36,6 +36,8 @@ using base::Result;
 
 // What only a person can change is tried again, but seldom.
 constexpr base::Duration kUntilAPersonActs = std::chrono::seconds(30);
+// Of what a server may ask for: one in maintenance says hours, and pods would wait as long.
+constexpr base::Duration kLongestAskedPause = std::chrono::minutes(2);
 
 // After a failure, which may be of one workload, its namespace is looked at again.
 constexpr base::Duration kUntilOthersGoOn = std::chrono::seconds(1);
@@ -62,6 +64,11 @@ bool is_refusal(const Error& error) {
   return error.kind == ErrorKind::Invalid || error.kind == ErrorKind::Forbidden ||
          (error.kind == ErrorKind::Unavailable &&
           error.message.find("failed calling webhook") != std::string::npos);
+}
+
+std::optional<base::Duration> asked_pause(const Error& error) {
+  if (!error.retry_after) return std::nullopt;
+  return std::min<base::Duration>(*error.retry_after, kLongestAskedPause);
 }
 
 bool is_event(const core::Action& action) {
@@ -431,20 +438,19 @@ Applied Controller::Loop::apply_each(const Key& key, core::Plan& plan) {
       continue;
     }
     const Error& error = one.result.error();
+    const base::Duration asked = asked_pause(error).value_or(base::Duration::zero());
     const auto* create = std::get_if<core::CreateDomain>(&action);
     const auto* read = std::get_if<core::ReadPods>(&action);
     const bool is_stale = error.kind == ErrorKind::AlreadyExists ||
                           error.kind == ErrorKind::Conflict || error.kind == ErrorKind::Cancelled;
     if (create != nullptr && !is_stale) {
       workloads_.domain_refused(create->object, error.message, is_refusal(error), clock_.elapsed(),
-                                error.retry_after.value_or(base::Duration::zero()));
+                                asked);
       queue_of(key).add(key);
     }
     if (read != nullptr && !is_stale) {
-      const base::Duration at_least = error.kind == ErrorKind::Invalid
-                                          ? kUntilAPersonActs
-                                          : error.retry_after.value_or(base::Duration::zero());
-      workloads_.read_failed(read->ns, clock_.elapsed(), at_least);
+      workloads_.read_failed(read->ns, clock_.elapsed(),
+                             error.kind == ErrorKind::Invalid ? kUntilAPersonActs : asked);
     }
     if (all.result) all.result = std::move(one.result);
     failed.push_back(std::move(action));
@@ -514,16 +520,16 @@ void Controller::Loop::answer(Queue& queue, const Key& key, const core::Plan& pl
     case ErrorKind::Expired:
       // Our snapshot is older than the server's; the informer is about to bring the newer one.
       base::log_debug(error.message, {fields[0], fields[1]});
-      queue.retry(key, error.retry_after);
+      queue.retry(key, asked_pause(error));
       break;
     case ErrorKind::Unavailable:
       base::log_warning(error.message, {fields[0], fields[1]});
-      queue.retry(key, error.retry_after);
+      queue.retry(key, asked_pause(error));
       break;
     case ErrorKind::Forbidden:
       // Also what an API server answers for a moment that has just started and not read its roles.
       base::log_error(error.message, {fields[0], fields[1]});
-      queue.retry(key, error.retry_after);
+      queue.retry(key, asked_pause(error));
       break;
     case ErrorKind::Invalid:
       base::log_error(error.message, {fields[0], fields[1]});

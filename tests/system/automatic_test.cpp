@@ -373,5 +373,15 @@ TEST(AutomaticDomainPace, MakesNoDomainSoonerThanAnOverloadedServerWants) {
   EXPECT_GE(creates, 5);
 }
 
+// A load balancer in maintenance asks for an hour, and is back in two minutes.
+TEST(AutomaticDomainPace, WaitsNoLongerThanTwoMinutesForAServer) {
+  for (const auto& [verb, resource] : {std::pair("create", "computedomains"), {"list", "pods"}}) {
+    EXPECT_GE(
+        attempts({.verb = verb, .resource = resource, .status = 503, .retry_after_seconds = 3600}),
+        5)
+        << verb << " " << resource;
+  }
+}
+
 }  // namespace
 }  // namespace cdom::system_test
