@@ -486,7 +486,10 @@ void Controller::Loop::answer(Queue& queue, const Key& key, const core::Plan& pl
     if (event != nullptr) triggers_.on_recorded(*event);
   }
   if (applied.result) {
-    if (memory_.accepted(key)) add_domains_concerned(key);
+    // A namespace that puts off what was refused has tried nothing.
+    const bool puts_off = key.kind == Key::Kind::Workloads && plan.look_again &&
+                          std::ranges::all_of(plan.actions, is_event);
+    if (!puts_off && memory_.accepted(key)) add_domains_concerned(key);
     queue.forget(key);
     const std::optional<base::Duration> look_again = next_look(plan, applied);
     if (look_again) queue.add_after(key, *look_again);

@@ -373,6 +373,28 @@ TEST(AutomaticDomainPace, MakesNoDomainSoonerThanAnOverloadedServerWants) {
   EXPECT_GE(creates, 5);
 }
 
+// Whoever asks for the metrics each quarter of a minute has to see it: the alert wants it to last.
+TEST(AutomaticDomainPace, ShowsAReadThatIsForbiddenForAsLongAsItIs) {
+  Rig rig({.seed = 4, .nodes_per_rack = 4});
+  rig.apply(template_in("default"));
+  rig.run_for(10s);
+  rig.faults().add({.kind = sandbox::FaultKind::Reject,
+                    .user = "*:compute-domain-controller",
+                    .verb = "list",
+                    .resource = "pods",
+                    .status = 403});
+  rig.apply(job_named("first"));
+  rig.run_for(1min);
+  for (int i = 0; i < 20; ++i) {
+    rig.run_for(15s);
+    EXPECT_EQ(rig.refused_keys(), 1) << i;
+    if (i == 10) rig.apply(job_named("second"));
+  }
+  rig.faults().clear();
+  rig.run_for(1min);
+  EXPECT_EQ(rig.refused_keys(), 0);
+}
+
 // A load balancer in maintenance asks for an hour, and is back in two minutes.
 TEST(AutomaticDomainPace, WaitsNoLongerThanTwoMinutesForAServer) {
   for (const auto& [verb, resource] : {std::pair("create", "computedomains"), {"list", "pods"}}) {

@@ -128,6 +128,10 @@ class Rig {
   // Write requests of the operator and of the simulated cluster, whatever came of them; not those
   // of apply() and remove().
   RequestLog& requests() { return requests_; }
+  // Keys of the controllers whose writes the API server refuses, by their metric.
+  [[nodiscard]] double refused_keys() {
+    return metrics_.gauge("compute_domain_refused_keys", "").value();
+  }
 
  private:
   [[nodiscard]] bool nodes_are_labelled() const;
