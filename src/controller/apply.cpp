@@ -476,7 +476,7 @@ void Apply::note_unheard(const core::Plan& plan, std::size_t at, const Error& er
   std::vector<core::RecordEvent> events;
   for (std::size_t i = at + 1; i < plan.actions.size(); ++i) {
     const auto* event = std::get_if<core::RecordEvent>(&plan.actions[i]);
-    // Those of claims come again until they are told.
+    // Those of claims come again until they are recorded.
     if (event != nullptr && event->involved.kind != "ResourceClaim") events.push_back(*event);
   }
   memory_.status_unheard(write->domain.uid, write->status, std::move(events));
