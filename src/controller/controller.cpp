@@ -16,12 +16,11 @@
 #include "compute_domain/controller/gather.h"
 #include "compute_domain/core/status.h"
 #include "compute_domain/kube/events.h"
-#include "compute_domain/kube/work_queue.h"
 #include "every_key.h"
 #include "expectations.h"
 #include "idle_looks.h"
+#include "lane.h"
 #include "placer.h"
-#include "queued_key.h"
 #include "refused_objects.h"
 #include "triggers.h"
 
@@ -123,27 +122,35 @@ class Controller::Loop {
   void report_unreadable(InformerOf<T>& informer);
   void count_domains(const api::ComputeDomain* before, const api::ComputeDomain* after);
 
-  // All keys of a domain go to one worker: a list that one worker is about to write must not come
-  // after another has seen that there is none.
-  using Queue = kube::WorkQueue<QueuedKey>;
-  Queue& queue_of(const Key& key) const { return *queues_[base::fnv1a64(key.id) % queues_.size()]; }
+  using Queue = Lane::Queue;
+  // A worker with the key that it has taken.
+  struct Turn {
+    Lane& lane;
+    Queue& queue;
+    const std::function<void()>& beat;  // its pulse, with each request
+    base::Duration start{};
+    bool is_cut = false;  // what was left is done by the other worker
+  };
+  Lane& lane_of(const Key& key) const { return *lanes_[base::fnv1a64(key.id) % lanes_.size()]; }
+  Queue& queue_of(const Key& key) const { return lane_of(key).queue_of(key); }
   void wake_waiting();
   void add_domains_concerned(const Key& key) const;
-  bool process_one(Queue& queue);
-  void process(Queue& queue, const Key& key);
-  void process_domain(Queue& queue, const Key& key);
+  bool process_one(Lane& lane, Queue& queue);
+  void process(Turn turn, const Key& key);
+  void process_domain(Turn& turn, const Key& key);
+  bool cuts_off(Turn& turn) const;
   bool lacks_its_watch(const Key& key);
   using Decide = std::function<core::Plan()>;
-  void reconcile_one(Queue& queue, const Key& key, const Decide& decide);
-  Applied carry_out(const Key& key, const Decide& decide, core::Plan& plan);
-  Applied apply_each(const Key& key, core::Plan& plan);
+  void reconcile_one(Turn& turn, const Key& key, const Decide& decide);
+  Applied carry_out(Turn& turn, const Key& key, const Decide& decide, core::Plan& plan);
+  Applied apply_each(Turn& turn, const Key& key, core::Plan& plan);
   [[nodiscard]] base::Duration wait_of_placement() const;
   static std::optional<base::Duration> next_look(const core::Plan& plan, const Applied& applied);
-  void answer(Queue& queue, const Key& key, const core::Plan& plan, const Applied& applied);
+  void answer(const Turn& turn, const Key& key, const core::Plan& plan, const Applied& applied);
   void note_refusal(const Key& key, const core::Plan& plan, const Applied& applied);
   bool record(const api::ObjectReference& involved, core::Reason reason,
               const std::string& message);
-  void work(Queue& queue, const std::string& thread, const std::stop_token& token);
+  void work(Lane& lane, Queue& queue, const std::stop_token& token);
   Result<void> wait_until_synced(const std::stop_token& token);
   [[nodiscard]] std::function<void()> pulse_of(const std::string& thread) const;
   [[nodiscard]] bool may_work() const { return !options_.is_leading || options_.is_leading(); }
@@ -159,7 +166,7 @@ class Controller::Loop {
   Memory memory_;
   Workloads workloads_;
   const Sources sources_;
-  std::vector<std::unique_ptr<Queue>> queues_;  // one for each worker
+  std::vector<std::unique_ptr<Lane>> lanes_;
   Expectations expectations_;
   IdleLooks idle_looks_;
   std::atomic<bool> is_lack_logged_ = false;  // of a watch that is not needed
@@ -195,8 +202,10 @@ Controller::Loop::Loop(const kube::Client& client, const base::Clock& clock,
     parts_.push_back({watch.name, watch.step});
   }
   for (int i = 0; i < std::max(1, options_.workers); ++i) {
-    queues_.push_back(std::make_unique<Queue>(clock, cat("worker-", i), &metrics));
-    parts_.push_back({cat("worker-", i), [this, i] { return process_one(*queues_[i]); }});
+    Lane& lane = *lanes_.emplace_back(std::make_unique<Lane>(clock, cat("worker-", i), &metrics));
+    for (Queue* queue : lane.queues()) {
+      parts_.push_back({queue->name(), [&lane, queue, this] { return process_one(lane, *queue); }});
+    }
   }
   parts_.push_back({"events", [this] { return events_.step(); }});
 }
@@ -264,7 +273,9 @@ bool Controller::Loop::has_synced() const { return informers_.watches().have_syn
 
 std::string Controller::Loop::scraped_metrics() const {
   base::Registry work;
-  for (const auto& queue : queues_) queue->show_work_in_progress(work);
+  for (const auto& lane : lanes_) {
+    for (const Queue* queue : lane->queues()) queue->show_work_in_progress(work);
+  }
   return work.render() + (has_synced() && may_work() ? cluster_metrics(sources_) : "");
 }
 
@@ -273,7 +284,7 @@ std::vector<std::string> Controller::Loop::unrest() const {
   // What a watch will tell when it is open again is a trigger that is on its way.
   if (!has_synced() || !may_work() || informers_.watches().are_broken()) return lines;
   for (const Key& key : every_key(sources_)) {
-    if (queue_of(key).is_failing(key)) continue;
+    if (lane_of(key).is_failing(key)) continue;
     const core::Plan plan = plan_of(sources_, key);
     for (const core::Action& action : plan.actions) {
       lines.push_back(cat(to_string(key), ": ", core::to_string(action)));
@@ -298,29 +309,40 @@ void Controller::Loop::wake_waiting() {
 std::optional<base::Duration> Controller::Loop::next_due() const {
   auto earliest = base::earlier(events_.next_due(), informers_.watches().next_due());
   if (has_synced() && may_work()) {
-    for (const auto& queue : queues_) earliest = base::earlier(earliest, queue->next_due());
+    for (const auto& lane : lanes_) {
+      for (const Queue* queue : lane->queues()) {
+        earliest = base::earlier(earliest, queue->next_due());
+      }
+    }
   }
   return earliest;
 }
 
-bool Controller::Loop::process_one(Queue& queue) {
+bool Controller::Loop::process_one(Lane& lane, Queue& queue) {
   if (!has_synced() || !may_work()) return false;
   const std::optional<QueuedKey> key = queue.try_pop();
   if (!key) return false;
-  process(queue, key->key());
+  process({lane, queue, [] {}, clock_.elapsed()}, key->key());
   return true;
 }
 
-void Controller::Loop::process(Queue& queue, const Key& key) {
+void Controller::Loop::process(Turn turn, const Key& key) {
+  if (!turn.lane.is_to_be_done(key, turn.queue)) return;
   memory_.decides(clock_.elapsed());
   if (lacks_its_watch(key)) {
-    queue.retry(key);
+    turn.queue.retry(key);
   } else if (key.kind == Key::Kind::Domain) {
-    process_domain(queue, key);
+    process_domain(turn, key);
   } else {
-    reconcile_one(queue, key, [&] { return plan_of(sources_, key); });
+    reconcile_one(turn, key, [&] { return plan_of(sources_, key); });
   }
-  queue.done(key);
+  turn.lane.end_turn(key, turn.queue, clock_.elapsed() - turn.start, turn.is_cut);
+}
+
+// Asked where something is left to do.
+bool Controller::Loop::cuts_off(Turn& turn) const {
+  turn.is_cut = turn.lane.is_over(turn.queue, clock_.elapsed() - turn.start);
+  return turn.is_cut;
 }
 
 // What is written of a kind that only this key reads waits until its watch works; nobody waits for
@@ -339,7 +361,7 @@ bool Controller::Loop::lacks_its_watch(const Key& key) {
 
 // A domain comes with its groups, and after them: pods wait for a node list, nobody waits for a
 // status. All are of one World, as long as the stores have not moved on.
-void Controller::Loop::process_domain(Queue& queue, const Key& key) {
+void Controller::Loop::process_domain(Turn& turn, const Key& key) {
   std::vector<std::uint64_t> versions = informers_.seen_versions();
   core::World world = gather_groups(sources_, key.id);
   const auto keep_up = [&] {
@@ -349,8 +371,9 @@ void Controller::Loop::process_domain(Queue& queue, const Key& key) {
     world = gather_groups(sources_, key.id);
   };
   for (const Key& each : keys_of(world)) {
+    if (cuts_off(turn)) return;
     if (each.kind == Key::Kind::Group) {
-      reconcile_one(queue, each, [&] {
+      reconcile_one(turn, each, [&] {
         keep_up();
         return core::reconcile_group(world, {each.id, each.clique});
       });
@@ -359,7 +382,8 @@ void Controller::Loop::process_domain(Queue& queue, const Key& key) {
       queue_of(each).add(each);
     }
   }
-  reconcile_one(queue, key, [&] {
+  if (cuts_off(turn)) return;
+  reconcile_one(turn, key, [&] {
     keep_up();
     gather_rest(sources_, world);
     core::Plan plan = core::reconcile(world);
@@ -371,7 +395,9 @@ void Controller::Loop::process_domain(Queue& queue, const Key& key) {
   });
 }
 
-void Controller::Loop::reconcile_one(Queue& queue, const Key& key, const Decide& decide) {
+void Controller::Loop::reconcile_one(Turn& turn, const Key& key, const Decide& decide) {
+  Queue& queue = turn.queue;
+  turn.beat();
   if (const auto wait = expectations_.wait_for(key, stores_, clock_.elapsed())) {
     queue.add_after(key, *wait);
     return;
@@ -384,13 +410,13 @@ void Controller::Loop::reconcile_one(Queue& queue, const Key& key, const Decide&
   core::Plan plan;
   Applied applied;
   try {
-    applied = carry_out(key, decide, plan);
+    applied = carry_out(turn, key, decide, plan);
   } catch (const std::exception& broken_invariant) {
     // A mistake of ours concerns this key only; the others go on.
     applied.result = Error{ErrorKind::Invalid, cat("broken invariant: ", broken_invariant.what())};
   }
   expectations_.expect(key, applied.written, clock_.elapsed());
-  answer(queue, key, plan, applied);
+  answer(turn, key, plan, applied);
   metrics_.gauge("compute_domain_refused_keys", "Keys whose writes the API server refuses.")
       .set(static_cast<double>(memory_.refusals()));
   metrics_
@@ -404,15 +430,16 @@ base::Duration Controller::Loop::wait_of_placement() const {
   return placed_ ? *placed_ + kPlacementPace - clock_.elapsed() : base::Duration::zero();
 }
 
-Applied Controller::Loop::carry_out(const Key& key, const Decide& decide, core::Plan& plan) {
+Applied Controller::Loop::carry_out(Turn& turn, const Key& key, const Decide& decide,
+                                    core::Plan& plan) {
   if (key.kind != Key::Kind::Placement) {
     plan = decide();
     const bool is_of_many =
         key.kind == Key::Kind::Workloads || key.kind == Key::Kind::CliqueObjects;
-    return is_of_many ? apply_each(key, plan) : apply_(plan);
+    return is_of_many ? apply_each(turn, key, plan) : apply_(plan);
   }
   placed_ = clock_.elapsed();
-  Placer::Round round = placer_.run();
+  Placer::Round round = placer_.run(turn.beat);
   plan = std::move(round.plan);
   // The status is written by each domain's own key.
   for (const auto& [uid, verdict] : round.verdicts) {
@@ -424,12 +451,13 @@ Applied Controller::Loop::carry_out(const Key& key, const Decide& decide, core::
 
 // Each action is for another workload of the namespace, or clique of the domain, so that one that
 // fails holds back none of the others. Events do not fail, and come first. Gives the first failure;
-// those that succeeded come first in the plan then.
-Applied Controller::Loop::apply_each(const Key& key, core::Plan& plan) {
+// those that succeeded come first in the plan then. What is left when the turn is cut is not in it.
+Applied Controller::Loop::apply_each(Turn& turn, const Key& key, core::Plan& plan) {
   const auto first = std::stable_partition(plan.actions.begin(), plan.actions.end(), is_event);
   std::vector<core::Action> done(plan.actions.begin(), first), failed;
   Applied all = apply_({.actions = done, .look_again = std::nullopt});
-  for (auto it = first; it != plan.actions.end(); ++it) {
+  for (auto it = first; it != plan.actions.end() && !cuts_off(turn); ++it) {
+    turn.beat();
     core::Action& action = *it;
     Applied one = apply_({.actions = {action}, .look_again = std::nullopt});
     all.written = newest_of(all.written, one.written);
@@ -470,8 +498,9 @@ std::optional<base::Duration> Controller::Loop::next_look(const core::Plan& plan
   return plan.look_again;
 }
 
-void Controller::Loop::answer(Queue& queue, const Key& key, const core::Plan& plan,
+void Controller::Loop::answer(const Turn& turn, const Key& key, const core::Plan& plan,
                               const Applied& applied) {
+  Queue& queue = turn.queue;
   const std::string outcome(applied.result ? "Done" : base::name_of(applied.result.error().kind));
   metrics_
       .counter("compute_domain_reconciles_total", "Reconciles by outcome.",
@@ -569,11 +598,12 @@ void Controller::Loop::note_refusal(const Key& key, const core::Plan& plan,
   }
 }
 
-void Controller::Loop::work(Queue& queue, const std::string& thread, const std::stop_token& token) {
-  const std::function<void()> beat = pulse_of(thread);
+void Controller::Loop::work(Lane& lane, Queue& queue, const std::stop_token& token) {
+  const std::function<void()> beat = pulse_of(queue.name());
   while (!token.stop_requested()) {
     beat();
-    if (const auto key = queue.pop(kLongestNap, token)) process(queue, key->key());
+    const auto key = queue.pop(kLongestNap, token);
+    if (key) process({lane, queue, beat, clock_.elapsed()}, key->key());
   }
 }
 
@@ -629,9 +659,11 @@ Result<void> Controller::Loop::run(const std::stop_token& token) {
 // The queues have filled meanwhile: whoever begins to lead looks at everything once.
 std::vector<std::jthread> Controller::Loop::start_workers() {
   std::vector<std::jthread> workers;
-  for (std::size_t i = 0; i < queues_.size(); ++i) {
-    workers.emplace_back(
-        [this, i](const std::stop_token& own) { work(*queues_[i], cat("worker-", i), own); });
+  for (const auto& lane : lanes_) {
+    for (Queue* queue : lane->queues()) {
+      workers.emplace_back(
+          [this, &lane, queue](const std::stop_token& own) { work(*lane, *queue, own); });
+    }
   }
   workers.emplace_back(
       [this](const std::stop_token& own) { events_.run(own, pulse_of("events")); });

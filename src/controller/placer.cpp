@@ -35,7 +35,7 @@ void withdraw_choices(const core::PlacementWorld& world, const std::string& why,
 
 }  // namespace
 
-Placer::Round Placer::run() {
+Placer::Round Placer::run(const std::function<void()>& beat) {
   core::PlacementWorld world = gather_placement(from_);
   world.unproven = paused_domains();
   std::vector<core::Action> proved;
@@ -45,7 +45,7 @@ Placer::Round Placer::run() {
     core::PlacementPlan placement = core::place(world);
     round.plan = std::move(placement.plan);
     round.verdicts = std::move(placement.verdicts);
-    Proofs proofs = prove(round.plan, proved, domains, world.unproven);
+    Proofs proofs = prove(round.plan, proved, domains, world.unproven, beat);
     if (!proofs.result) {
       round.applied.result = std::move(proofs.result);
       round.verdicts.clear();
@@ -67,12 +67,13 @@ Placer::Round Placer::run() {
 }
 
 Placer::Proofs Placer::prove(const core::Plan& plan, std::vector<core::Action>& proved,
-                             std::optional<ListedDomains>& domains,
-                             std::set<std::string>& unproven) {
+                             std::optional<ListedDomains>& domains, std::set<std::string>& unproven,
+                             const std::function<void()>& beat) {
   Proofs proofs;
   for (const core::Action& action : plan.actions) {
     const std::string uid = core::domain_of_proof(action);
     if (uid.empty() || std::ranges::find(proved, action) != proved.end()) continue;
+    beat();
     Applied applied = apply_({.actions = {action}, .look_again = std::nullopt}, domains);
     if (applied.result) {
       proved.push_back(action);

@@ -5,6 +5,7 @@
 // domain keeps its reservation for a while; the others get theirs. For one thread at a time.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -30,7 +31,8 @@ class Placer {
     // What holds now, by UID of the domain; for a choice that the API server refuses, its refusal.
     std::map<std::string, core::PlacementVerdict> verdicts;
   };
-  Round run();
+  // Calls `beat` before each proof.
+  Round run(const std::function<void()>& beat);
 
  private:
   struct Proofs {
@@ -38,7 +40,8 @@ class Placer {
     bool all_hold = true;
   };
   Proofs prove(const core::Plan& plan, std::vector<core::Action>& proved,
-               std::optional<ListedDomains>& domains, std::set<std::string>& unproven);
+               std::optional<ListedDomains>& domains, std::set<std::string>& unproven,
+               const std::function<void()>& beat);
   [[nodiscard]] std::set<std::string> paused_domains();
   void look_again_after_pauses(core::Plan& plan) const;
 

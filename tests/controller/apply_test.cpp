@@ -122,7 +122,7 @@ TEST_F(ApplyTest, OneListProvesOfAllReservationsThatTheirDomainsAreGone) {
   server_.put("computedomains", R"({"metadata":{"namespace":"team-a","name":"train","uid":"uid-7",
       "resourceVersion":"3"},"spec":{"numNodes":1,"channel":{"resourceClaimTemplate":{"name":"t"}}}})");
   Placer placer(rig.sources, apply_);
-  (void)placer.run();
+  (void)placer.run([] {});
   EXPECT_EQ(server_.asked("/computedomains?").size(), 1U);
   EXPECT_THAT(server_.asked("/configmaps"), Not(IsEmpty())) << "the others' are ended";
 }

@@ -23,10 +23,10 @@ namespace cdom::controller {
 struct Options {
   core::Settings settings;
   std::string node_namespace = "compute-domain-nodes";  // where the agents' pods are
-  int workers = 4;
-  std::string instance;                  // names this process in Events
-  std::uint64_t seed = 0;                // of jitter and names
-  std::size_t remembered_events = 4096;  // kube::EventSource::remembered
+  int workers = 4;                                      // and as many for keys that take long
+  std::string instance;                                 // names this process in Events
+  std::uint64_t seed = 0;                               // of jitter and names
+  std::size_t remembered_events = 4096;                 // kube::EventSource::remembered
   // Whether this process may work; empty: always. Until it may, the caches are kept warm and keys
   // wait. Thread-safe.
   std::function<bool()> is_leading = {};

@@ -37,6 +37,8 @@ class WorkQueue {
   explicit WorkQueue(const base::Clock& clock, const std::string& name = "",
                      base::Registry* metrics = nullptr);
 
+  [[nodiscard]] const std::string& name() const { return name_; }
+
   void add(const Key& key);
   // Adds `key` once `delay` has passed; the earliest of several wins.
   void add_after(const Key& key, base::Duration delay);
@@ -57,6 +59,13 @@ class WorkQueue {
 
   // Its last reconcile failed: it has been retried since forget().
   [[nodiscard]] bool is_failing(const Key& key) const;
+  // That of any key for which `is_asked_for` is true.
+  template <class Predicate>
+  [[nodiscard]] bool is_any_failing(const Predicate& is_asked_for) const {
+    const std::scoped_lock lock(mutex_);
+    return std::ranges::any_of(retries_of_,
+                               [&](const auto& each) { return is_asked_for(each.first); });
+  }
   // Keys that are due and not held by a worker.
   [[nodiscard]] std::size_t size() const;
   // No key is due, delayed or held.
