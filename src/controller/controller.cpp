@@ -511,6 +511,7 @@ void Controller::Loop::answer(const Turn& turn, const Key& key, const core::Plan
     base::log_info(core::to_string(plan.actions[i]), {{"key", to_string(key)}});
     const auto* read = std::get_if<core::ReadPods>(&plan.actions[i]);
     if (read != nullptr) triggers_.on_pods_read(read->ns);
+    if (applied.result && std::holds_alternative<core::ReadJob>(plan.actions[i])) queue.add(key);
     const auto* event = std::get_if<core::RecordEvent>(&plan.actions[i]);
     if (event != nullptr) triggers_.on_recorded(*event);
   }
@@ -575,13 +576,13 @@ void Controller::Loop::answer(const Turn& turn, const Key& key, const core::Plan
   if (key.kind != Key::Kind::Workloads) return;
   // What other workloads wait for comes in its time, and after what was done for some of them there
   // may be more of it. Where nothing was done only the failure is left, which has its backoff.
-  const base::Duration left = plan.look_again.value_or(base::Duration::zero());
+  std::optional<base::Duration> next;
+  if (plan.look_again > base::Duration::zero()) next = plan.look_again;
   const auto end = plan.actions.begin() + static_cast<std::ptrdiff_t>(applied.actions);
-  if (left > base::Duration::zero()) {
-    queue.add_after(key, left);
-  } else if (!std::all_of(plan.actions.begin(), end, is_event)) {
-    queue.add_after(key, kUntilOthersGoOn);
+  if (!std::all_of(plan.actions.begin(), end, is_event)) {
+    next = base::earlier(next, std::optional<base::Duration>(kUntilOthersGoOn));
   }
+  if (next) queue.add_after(key, *next);
 }
 
 // A condition of the domains that it concerns; an Event where it concerns another object.

@@ -262,7 +262,7 @@ TEST(Workloads, AsksAJobForItsSizeBeforeItsDomainIsMade) {
   world.jobs.clear();
   const Plan plan = reconcile_workloads(world);
   EXPECT_THAT(plan.actions, ElementsAre(Action{ReadJob{{"team-a", "train"}, "uid-job"}}));
-  EXPECT_EQ(plan.look_again, base::Duration::zero());
+  EXPECT_EQ(plan.look_again, std::nullopt) << "before it has been read there is nothing to do";
 }
 
 TEST(Workloads, MakesOneDomainForAllPodsOfAJob) {

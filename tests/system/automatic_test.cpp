@@ -373,6 +373,24 @@ TEST(AutomaticDomainPace, MakesNoDomainSoonerThanAnOverloadedServerWants) {
   EXPECT_GE(creates, 5);
 }
 
+TEST(AutomaticDomainPace, IsThatOfEachJobWhileAnotherOneCannotBeRead) {
+  Rig rig({.seed = 4, .nodes_per_rack = 4});
+  rig.apply(template_in("default"));
+  rig.run_for(10s);
+  rig.faults().add({.kind = sandbox::FaultKind::Reject,
+                    .user = "*:compute-domain-controller",
+                    .verb = "get",
+                    .resource = "jobs",
+                    .name = "first"});
+  rig.apply(job_named("first"));
+  rig.run_for(2min);
+  for (int i = 0; i < 3; ++i) {
+    rig.apply(job_named(base::cat("other-", i)));
+    EXPECT_TRUE(rig.run_until([&] { return has_formed(rig, i + 1); }, 5s)) << i;
+    rig.run_for(20s);
+  }
+}
+
 // Whoever asks for the metrics each quarter of a minute has to see it: the alert wants it to last.
 TEST(AutomaticDomainPace, ShowsAReadThatIsForbiddenForAsLongAsItIs) {
   Rig rig({.seed = 4, .nodes_per_rack = 4});

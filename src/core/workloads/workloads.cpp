@@ -274,10 +274,10 @@ void add_read(const WorkloadsWorld& world, const KnownDomains& domains, Plan& pl
   look_again_after(due, plan);
 }
 
+// What follows from it is decided once it has been read.
 void read_job(const WorkloadsWorld& world, const std::string& name, const std::string& uid,
               Plan& plan) {
   plan.actions.emplace_back(ReadJob{{world.ns, name}, uid});
-  plan.look_again = base::Duration::zero();
 }
 
 // How many nodes the domain is made for; nullopt: the Job has to be read first, or is gone.
