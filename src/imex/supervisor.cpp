@@ -62,7 +62,7 @@ class Supervisor::Loop {
 
   void step(Duration patience);
   void run(const std::stop_token& stop, const std::function<Duration()>& beside);
-  [[nodiscard]] Result<void> check() const { return workshop_.check(); }
+  [[nodiscard]] Result<void> check() { return workshop_.check(); }
 
  private:
   void resume();

@@ -17,6 +17,8 @@ namespace {
 using nvidia::DeviceNode;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Pair;
+using ::testing::SizeIs;
 
 ino_t inode(const std::string& path) {
   struct stat facts {};
@@ -76,7 +78,8 @@ KernelFiles write_kernel_files(const base::Directory& dir) {
 
 TEST(DeviceNodes, AreTheGpusAndTheImexCapability) {
   const base::Directory dir;
-  const auto nodes = needed_device_nodes(write_kernel_files(dir));
+  GpuMinors known;
+  const auto nodes = needed_device_nodes(write_kernel_files(dir), known);
   ASSERT_TRUE(nodes) << nodes.error().message;
   EXPECT_THAT(*nodes,
               ElementsAre(DeviceNode{"nvidia0", 195, 0, 0666}, DeviceNode{"nvidia1", 195, 1, 0666},
@@ -87,12 +90,38 @@ TEST(DeviceNodes, AreTheGpusAndTheImexCapability) {
 TEST(DeviceNodes, SaysWhatTheKernelDoesNotHave) {
   const base::Directory dir;
   const KernelFiles kernel = write_kernel_files(dir);
+  GpuMinors known;
   std::filesystem::remove(dir.at("nvidia/capabilities/fabric-imex-mgmt"));
-  EXPECT_THAT(needed_device_nodes(kernel).error().message, HasSubstr("fabric-imex-mgmt"));
+  EXPECT_THAT(needed_device_nodes(kernel, known).error().message, HasSubstr("fabric-imex-mgmt"));
   std::filesystem::remove_all(dir.at("nvidia/gpus"));
-  EXPECT_THAT(needed_device_nodes(kernel).error().message, HasSubstr("names no GPU"));
+  EXPECT_THAT(needed_device_nodes(kernel, known).error().message, HasSubstr("names no GPU"));
   dir.write("proc/devices", "Character devices:\n  1 mem\n");
-  EXPECT_THAT(needed_device_nodes(kernel).error().message, HasSubstr("no device nvidia"));
+  EXPECT_THAT(needed_device_nodes(kernel, known).error().message, HasSubstr("no device nvidia"));
+}
+
+// To read the file of a GPU takes as long as the driver hangs.
+TEST(DeviceNodes, ReadTheFileOfAGpuOnceWhileItIsThere) {
+  const base::Directory dir;
+  const KernelFiles kernel = write_kernel_files(dir);
+  GpuMinors known;
+  const auto before = needed_device_nodes(kernel, known);
+  ASSERT_TRUE(before);
+  for (const char* gpu : {"0000:01:00.0", "0000:00:00.0"}) {
+    dir.write(base::cat("nvidia/gpus/", gpu, "/information"), "it hangs\n");
+  }
+  EXPECT_EQ(*needed_device_nodes(kernel, known), *before);
+  dir.write("nvidia/gpus/0000:02:00.0/information", "Device Minor: \t 2\n");
+  EXPECT_THAT(*needed_device_nodes(kernel, known), SizeIs(before->size() + 1));
+
+  std::filesystem::remove_all(dir.at("nvidia/gpus/0000:01:00.0"));
+  EXPECT_THAT(*needed_device_nodes(kernel, known), SizeIs(before->size()));
+  EXPECT_THAT(known, ElementsAre(Pair("0000:00:00.0", 0), Pair("0000:02:00.0", 2)));
+
+  const std::string devices = dir.read("proc/devices");
+  dir.write("proc/devices", "Character devices:\n  1 mem\n");
+  EXPECT_FALSE(needed_device_nodes(kernel, known));
+  dir.write("proc/devices", devices);
+  EXPECT_FALSE(needed_device_nodes(kernel, known)) << "the driver was loaded again";
 }
 
 // Whatever the name switch of the system says.

@@ -43,7 +43,7 @@ DriverPlace Workshop::driver_place() const {
           .needs_daemon = options_.host_socket.empty()};
 }
 
-Result<void> Workshop::check() const {
+Result<void> Workshop::check() {
   const auto files = find_driver_files(driver_place());
   if (!files) return files.error();
   if (!files->missing.empty()) {
@@ -58,8 +58,12 @@ Result<void> Workshop::check() const {
     if (const auto tls = read_tls_files(options_.tls_directory); !tls) return tls.error();
   }
   if (!options_.makes_device_files) return {};
-  const auto nodes = needed_device_nodes({options_.devices_path, options_.kernel_driver_path});
+  const auto nodes = device_nodes();
   return nodes ? Result<void>() : Result<void>(nodes.error());
+}
+
+Result<std::vector<nvidia::DeviceNode>> Workshop::device_nodes() {
+  return needed_device_nodes({options_.devices_path, options_.kernel_driver_path}, gpu_minors_);
 }
 
 // The kernel driver has one session of IMEX per machine. Where the driver root is the node's own
@@ -83,7 +87,7 @@ Result<Command> Workshop::prepare(const Want& want) {
   if (!files) return files.error();
   if (auto linked = link_tool(*files, options_.directory); !linked) return linked.error();
   if (options_.makes_device_files) {
-    const auto nodes = needed_device_nodes({options_.devices_path, options_.kernel_driver_path});
+    const auto nodes = device_nodes();
     if (!nodes) return nodes.error();
     if (auto made = nvidia::make_device_nodes(*nodes, options_.dev_path); !made) {
       return made.error();

@@ -5,11 +5,13 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "compute_domain/base/result.h"
 #include "compute_domain/imex/driver_root.h"
 #include "compute_domain/imex/protocol.h"
 #include "compute_domain/imex/supervisor.h"
+#include "imex/host/needed_device_nodes.h"
 #include "imex/process/child.h"
 
 namespace cdom::imex {
@@ -19,7 +21,7 @@ class Workshop {
   explicit Workshop(const SupervisorOptions& options) : options_(options) {}
 
   // Whether the driver's files and devices are there.
-  [[nodiscard]] base::Result<void> check() const;
+  [[nodiscard]] base::Result<void> check();
   // The command that starts the daemon; what it reads lies there.
   base::Result<Command> prepare(const Want& want);
   // Whether key, certificate or authority are others than the daemon has read; once.
@@ -42,10 +44,12 @@ class Workshop {
   [[nodiscard]] std::string at(const char* name) const;
   [[nodiscard]] DriverPlace driver_place() const;
   [[nodiscard]] base::Result<void> check_for_other_daemons() const;
+  base::Result<std::vector<nvidia::DeviceNode>> device_nodes();
   base::Result<std::vector<BindMount>> mounts() const;
 
   const SupervisorOptions& options_;
   Command tool_;
+  GpuMinors gpu_minors_;  // a daemon can start again also while the driver hangs
   std::string tls_revision_;
   std::string host_socket_;  // as this pod sees it
   bool joins_socket_ = false, knows_form_ = false;

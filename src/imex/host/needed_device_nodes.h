@@ -1,6 +1,7 @@
 // The device files that nvidia-imex needs: every GPU, and the capability fabric-imex-mgmt.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,14 @@ struct KernelFiles {
   std::string driver = "/proc/driver/nvidia";
 };
 
-// What the kernel driver says that there is. Unavailable: it is not loaded, or has no IMEX.
-base::Result<std::vector<nvidia::DeviceNode>> needed_device_nodes(const KernelFiles& kernel);
+// By the folder of the GPU, "0000:01:00.0". To read one of them waits for a lock of the driver
+// (NVIDIA/open-gpu-kernel-modules, nv_procfs_read_gpu_info), and for ever where that hangs.
+using GpuMinors = std::map<std::string, unsigned>;
+
+// What the kernel driver says that there is. Unavailable: it is not loaded, or has no IMEX. Reads
+// no file of a GPU that is in `known`, adds the others, and takes out those that are gone: all
+// where the driver is.
+base::Result<std::vector<nvidia::DeviceNode>> needed_device_nodes(const KernelFiles& kernel,
+                                                                  GpuMinors& known);
 
 }  // namespace cdom::imex
