@@ -94,11 +94,12 @@ check "the checkpoint of an agent is lost" lose_checkpoint
 check "the next one has the claim's name from kubelet's record" eventually 30 knows_claim
 check "and the daemons that there were" same_daemons
 check "the domain is Ready" is_ready train
+# Kubelet asks again when it looks at the pod the next time, which is after 60 to 90 s.
 prepare_killed() {
   form late n04
   sleep 0.5
   on_node n04 pkill -KILL -f bin/compute-domain-agent || true
-  is_ready late && pods_run late
+  is_ready late 120 && pods_run late
 }
 check "an agent that is killed while it prepares goes on" prepare_killed
 check "a pod of another domain waits for that node" form other n04
