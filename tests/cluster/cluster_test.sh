@@ -74,7 +74,7 @@ second_up_keeps_what_is_there() {
 }
 
 serves_the_resource_api() {
-  local -A versions=([1.33]="v1beta1 v1beta2" [1.34]="v1" [1.36]="v1" [1.37]="v1")
+  local -A versions=([1.33]="v1beta1 v1beta2" [1.34]="v1" [1.35]="v1" [1.36]="v1" [1.37]="v1")
   expect "${versions[$VERSION]}" "$(resource_api_versions "$MAIN")"
 }
 
@@ -84,7 +84,7 @@ pods_are_made_for_jobs() {
 }
 
 scheduler_allocates_claims() {
-  local -A version=([1.33]=v1beta2 [1.34]=v1 [1.36]=v1 [1.37]=v1)
+  local -A version=([1.33]=v1beta2 [1.34]=v1 [1.35]=v1 [1.36]=v1 [1.37]=v1)
   local api=resource.k8s.io/${version[$VERSION]} now
   now=$(date --utc +%FT%TZ)
   kubectl apply -f - >/dev/null <<END

@@ -20,6 +20,7 @@ RELEASES = {
     "1.33": Release("v1.33.13", "go-1.33.mod", ("v1beta2", "v1beta1"), ("v1beta2", "v1beta1"), "v1beta1", "kubelet_1.33",
                     ("DynamicResourceAllocation", "KubeletCrashLoopBackOffMax")),
     "1.34": Release("v1.34.4", "go-1.34.mod", ("v1", "v1beta2", "v1beta1"), ("v1",), feature_gates=("KubeletCrashLoopBackOffMax",)),
+    "1.35": Release("v1.35.4", "go-1.35.mod", ("v1", "v1beta2", "v1beta1"), ("v1",)),
     "1.36": Release("v1.36.3", "go-1.36.mod", ("v1", "v1beta2", "v1beta1"), ("v1",)),
     "1.37": Release("v1.37.2", "go.mod", ("v1", "v1beta2", "v1beta1"), ("v1",)),
 }
