@@ -37,6 +37,13 @@ using base::Duration;
 using base::Error;
 using base::Result;
 
+namespace {
+
+// At files that others may remove or write over.
+constexpr Duration kBetweenLooks = std::chrono::seconds(2);
+
+}  // namespace
+
 class Supervisor::Loop {
  public:
   Loop(SupervisorOptions options, const base::Clock& clock, base::Random random,
@@ -88,6 +95,7 @@ class Supervisor::Loop {
   void check_driver();
   void check_credentials();
   void check_socket();
+  void check_hosts();
   void reap_orphans() const;
   [[nodiscard]] bool is_withdrawn() const;
   [[nodiscard]] std::string how_it_ended(const Ending& ending) const;
@@ -117,7 +125,9 @@ class Supervisor::Loop {
   std::optional<Hosts> hosts_;
   std::optional<Error> start_error_;  // of the last start
   std::string cannot_start_;          // while no daemon runs
-  Duration check_at_{}, check_credentials_at_{}, check_socket_at_{};
+  Duration check_at_{}, check_credentials_at_{}, check_socket_at_{}, check_hosts_at_{};
+  bool lacks_hosts_ = false;   // the file, at the last look
+  std::string hosts_problem_;  // why it could not be written again
   DaemonStatus reported_;
   bool is_ending_ = false, offers_tool_ = false;
   std::vector<pollfd> polled_;
@@ -301,8 +311,10 @@ void Supervisor::Loop::wait(Duration patience) {
   const bool has_credentials = daemon_ && !options_.tls_directory.empty();
   const auto credentials_due =
       has_credentials ? std::optional(check_credentials_at_) : std::nullopt;
-  for (const auto& due : {keeper_.next_due(), tool_.next_due(), fabric_.next_due(),
-                          node_.next_due(), server_.next_due(), check_due, credentials_due}) {
+  const auto hosts_due = lacks_hosts_ ? std::optional(check_hosts_at_) : std::nullopt;
+  for (const auto& due :
+       {keeper_.next_due(), tool_.next_due(), fabric_.next_due(), node_.next_due(),
+        server_.next_due(), check_due, credentials_due, hosts_due}) {
     if (due) patience = std::clamp(*due - now, Duration::zero(), patience);
   }
   polled_.clear();
@@ -362,6 +374,7 @@ void Supervisor::Loop::step(Duration patience) {
   check_driver();
   check_credentials();
   check_socket();
+  check_hosts();
   if (options_.reaps_orphans) reap_orphans();
   act_on_keeper();
   tell();
@@ -391,10 +404,44 @@ void Supervisor::Loop::check_driver() {
 
 // Nothing waits for that: the loop comes by every ten seconds at least.
 void Supervisor::Loop::check_socket() {
-  constexpr Duration kBetweenLooks = std::chrono::seconds(2);
   if (clock_.elapsed() < check_socket_at_) return;
   check_socket_at_ = clock_.elapsed() + kBetweenLooks;
   server_.look_after_file();
+}
+
+// With each container of a pod that starts, also an ephemeral one, kubelet writes over the hosts
+// file of all of them (kubelet_pods.go, ensureHostsFile). It cuts the file first, and would write
+// over a part of what came in that moment, so a second look decides.
+void Supervisor::Loop::check_hosts() {
+  constexpr Duration kSecondLook = std::chrono::milliseconds(200);
+  if (!daemon_ || !hosts_) {
+    lacks_hosts_ = false;  // it is written before the next start
+    return;
+  }
+  if (clock_.elapsed() < check_hosts_at_) return;
+  const bool has_lacked = std::exchange(lacks_hosts_, !hosts_file_.has(*hosts_));
+  check_hosts_at_ = clock_.elapsed() + (lacks_hosts_ && !has_lacked ? kSecondLook : kBetweenLooks);
+  if (!lacks_hosts_) hosts_problem_.clear();
+  if (!lacks_hosts_ || !has_lacked) return;
+  if (const auto written = hosts_file_.write(*hosts_); !written) {
+    const std::string& problem = written.error().message;
+    if (problem != hosts_problem_) {
+      base::log_warning(
+          "the peers' addresses are gone from the hosts file and cannot be written "
+          "again: nvidia-imex does not find peers that it dials",
+          {{"error", problem}});
+    }
+    hosts_problem_ = problem;
+    return;
+  }
+  lacks_hosts_ = false;
+  hosts_problem_.clear();
+  base::log_warning(
+      "the peers' addresses were gone from the hosts file, and were written again: "
+      "kubelet, for one, writes over it when a container of this pod starts",
+      {{"path", hosts_file_.path()}});
+  // What it has dialled meanwhile it would dial again only after a while.
+  if (keeper_.missing() > 0) keeper_.request_signal();
 }
 
 // They are renewed by whatever mounts them; the daemon reads them at the start and at SIGUSR1.

@@ -41,6 +41,23 @@ TEST(HostsFile, KeepsTheInodeAndTheLinesOfOthers) {
             "10.0.0.3\tslot-0\n# compute-domain-imex: end r2\n");
 }
 
+TEST(HostsFile, HasOnlyWhatStandsThereWhole) {
+  const base::Directory dir;
+  const HostsFile file(dir.at("hosts"));
+  const Hosts hosts{"10.0.0.1\tslot-0\n10.0.0.2\tslot-1\n", "r1"};
+  EXPECT_FALSE(file.has(hosts)) << "there is no file";
+  dir.write("hosts", "127.0.0.1\tlocalhost\n");
+  ASSERT_TRUE(file.write(hosts));
+  EXPECT_TRUE(file.has(hosts));
+  EXPECT_FALSE(file.has({hosts.text, "r2"}));
+  std::string text = dir.read("hosts");
+  dir.write("hosts", text.substr(0, text.size() - 1));
+  EXPECT_FALSE(file.has(hosts));
+  text.erase(text.find("10.0.0.2"), 17);
+  dir.write("hosts", text);
+  EXPECT_FALSE(file.has(hosts)) << "a line is gone, and the revision is there";
+}
+
 TEST(HostsFile, ATornBlockIsNone) {
   const base::Directory dir;
   dir.write("hosts", "127.0.0.1 localhost\n# compute-domain-imex: begin r1\n10.0.0.1 slot-0\n");

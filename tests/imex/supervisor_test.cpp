@@ -415,6 +415,69 @@ TEST(ImexSupervisor, PutsBackASocketThatVanishes) {
   }
 }
 
+// With each container of a pod that starts, as `kubectl debug` adds one, kubelet writes over the
+// hosts file of all of them.
+const char kOfKubelet[] =
+    "# Kubernetes-managed hosts file.\n127.0.0.1\tlocalhost\n10.1.1.1\tpod-1\n";
+const char kHostsWrittenAgain[] = "the peers' addresses were gone from the hosts file";
+const char kHostsNotWritten[] = "and cannot be written again";
+
+std::size_t count_of(const std::string& text, const std::string& what) {
+  std::size_t count = 0;
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
+  return count;
+}
+
+TEST(ImexSupervisor, WritesTheHostsFileAgainThatKubeletHasEmptied) {
+  Rig rig(2);
+  Node& node = rig.node(0);
+  rig.start(0);
+  rig.start(1);
+  ASSERT_TRUE(rig.until_letter(0, 1, 'C'));
+  const std::string hosts = node.dir.read("hosts");
+  const std::string block = hosts.substr(hosts.find("# compute-domain-imex: begin"));
+  const std::string instance = node.agent->state->instance;
+  testing::internal::CaptureStderr();
+  node.dir.write("hosts", kOfKubelet);
+  const bool is_back = rig.until([&] { return node.dir.read("hosts") == kOfKubelet + block; });
+  const std::string log = testing::internal::GetCapturedStderr();
+  ASSERT_TRUE(is_back);
+  EXPECT_EQ(count_of(log, kHostsWrittenAgain), 1U) << log;
+  EXPECT_THAT(log, HasSubstr(node.dir.at("hosts")));
+  EXPECT_EQ(node.agent->state->instance, instance);
+  EXPECT_EQ(node.agent->state->signalled, std::nullopt) << "all peers are connected";
+
+  rig.node(1).close();
+  ASSERT_TRUE(rig.until([&] { return node.agent->state->peers[1] != 'C'; }));
+  node.dir.write("hosts", "");
+  EXPECT_TRUE(rig.until([&] { return node.agent->state->signalled.has_value(); }))
+      << "what it has dialled meanwhile had no address";
+  EXPECT_EQ(node.dir.read("hosts"), block);
+}
+
+TEST(ImexSupervisor, SaysOnceThatTheHostsFileCannotBeWrittenAgainAndGoesOnTrying) {
+  Rig rig(1);
+  Node& node = rig.node(0);
+  rig.start(0);
+  ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
+  const std::string hosts = node.dir.read("hosts");
+  testing::internal::CaptureStderr();
+  std::filesystem::rename(node.dir.at("hosts"), node.dir.at("hosts.away"));
+  std::filesystem::create_directory(node.dir.at("hosts"));
+  // Longer than from one look to the next but one.
+  const base::Duration end = node.clock.elapsed() + std::chrono::seconds(5);
+  rig.until([&] { return node.clock.elapsed() > end; });
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(count_of(log, kHostsNotWritten), 1U) << log;
+  EXPECT_EQ(count_of(log, kHostsWrittenAgain), 0U) << log;
+  EXPECT_EQ(node.agent->state->phase, DaemonPhase::Ready);
+
+  std::filesystem::remove(node.dir.at("hosts"));
+  node.dir.write("hosts", kOfKubelet);
+  EXPECT_TRUE(rig.until([&] { return node.dir.read("hosts") != kOfKubelet; }));
+  EXPECT_THAT(node.dir.read("hosts"), HasSubstr(rig.hosts().text));
+}
+
 TEST(ImexSupervisor, RestsWhereItCanAcceptNobody) {
   Rig rig(1);
   Node& node = rig.node(0);

@@ -101,6 +101,8 @@ class DaemonKeeper {
   [[nodiscard]] const std::optional<Want>& wanted() const { return wanted_; }
   // Peers that the daemon should be connected to, by slot.
   [[nodiscard]] const std::set<std::int64_t>& awaited() const { return awaited_; }
+  // How many of them it is not connected to.
+  [[nodiscard]] std::size_t missing() const;
   // Daemons that have ended by themselves.
   [[nodiscard]] int deaths() const { return deaths_; }
   // What the control tool has not answered yet.
@@ -122,8 +124,6 @@ class DaemonKeeper {
   [[nodiscard]] base::Duration step() const;
   // From READY, or a signal, to the next view.
   [[nodiscard]] base::Duration first_view() const;
-  // Peers that the daemon should be connected to and is not.
-  [[nodiscard]] std::size_t missing() const;
   // Until the next question when there is no reason for one.
   base::Duration rest();
 

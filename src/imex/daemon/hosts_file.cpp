@@ -23,17 +23,25 @@ std::string without_block(const std::string& text) {
   return rest == "\n" ? std::string{} : rest;
 }
 
+std::string block_of(const Hosts& hosts) {
+  std::string block = base::cat(kBegin, hosts.revision, "\n", hosts.text);
+  if (!block.ends_with('\n')) block += '\n';
+  return block += base::cat(kEnd, hosts.revision, "\n");
+}
+
 }  // namespace
 
 base::Result<void> HostsFile::write(const Hosts& hosts) const {
   const auto now = base::read_file(path_);
   if (!now && now.error().kind != base::ErrorKind::NotFound) return now.error();
-  std::string text = without_block(now ? *now : "");
-  text += base::cat(kBegin, hosts.revision, "\n", hosts.text);
-  if (!text.ends_with('\n')) text += '\n';
-  text += base::cat(kEnd, hosts.revision, "\n");
+  const std::string text = without_block(now ? *now : "") + block_of(hosts);
   if (now && *now == text) return {};
   return base::rewrite_in_place(path_, text);
+}
+
+bool HostsFile::has(const Hosts& hosts) const {
+  const auto text = base::read_file(path_);
+  return text && text->find(block_of(hosts)) != std::string::npos;
 }
 
 std::string HostsFile::revision() const {

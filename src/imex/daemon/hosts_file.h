@@ -16,6 +16,8 @@ class HostsFile {
   explicit HostsFile(std::string path) : path_(std::move(path)) {}
 
   base::Result<void> write(const Hosts& hosts) const;
+  // Whether our block is in the file as it would be written.
+  [[nodiscard]] bool has(const Hosts& hosts) const;
   // The revision of our block in the file; "" when there is none, or not the whole of it.
   [[nodiscard]] std::string revision() const;
   [[nodiscard]] const std::string& path() const { return path_; }
