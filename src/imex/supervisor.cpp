@@ -89,7 +89,7 @@ class Supervisor::Loop {
   void tell();
   void wait(Duration patience);
   void poll_process(const ControlTool& tool);
-  void hear(const ToolAnswer& answer);
+  void hear(ToolAnswer answer);
   void serve_daemon();
   void look_around();
   void check_driver();
@@ -368,7 +368,7 @@ void Supervisor::Loop::step(Duration patience) {
   wait(patience);
   if (daemon_) serve_daemon();
   relay_.give();
-  if (const auto answer = tool_.poll()) hear(*answer);
+  if (auto answer = tool_.poll()) hear(*std::move(answer));
   look_around();
   server_.serve(polled_, calls_);
   check_driver();
@@ -380,7 +380,10 @@ void Supervisor::Loop::step(Duration patience) {
   tell();
 }
 
-void Supervisor::Loop::hear(const ToolAnswer& answer) {
+// Our own daemon is known to live by its process: a tool that cannot be run, as while the driver's
+// packages are exchanged, says nothing of it. The host's may have gone along with its tool.
+void Supervisor::Loop::hear(ToolAnswer answer) {
+  if (!answer.has_run && !is_hosts()) answer.outcome = ToolAnswer::Outcome::Unasked;
   if (answer.outcome == ToolAnswer::Outcome::Answer) workshop_.host_tool_answered();
   if (answer.outcome == ToolAnswer::Outcome::Refusal) workshop_.host_tool_refused();
   const auto question = keeper_.asking();

@@ -107,6 +107,18 @@ TEST(HostManaged, WithoutADaemonItIsToldWhoHasToStartIt) {
   EXPECT_TRUE(host.rig.until_phase(0, DaemonPhase::Ready));
 }
 
+// They are of one package, and only answers show that the daemon lives.
+TEST(HostManaged, ADaemonWhoseToolIsGoneHasFailed) {
+  Host host;
+  const Node& node = host.rig.node(0);
+  host.starts_daemon();
+  host.rig.start(0);
+  ASSERT_TRUE(host.rig.until_phase(0, DaemonPhase::Ready));
+  std::filesystem::remove(node.dir.at("root/usr/bin/nvidia-imex-ctl"));
+  EXPECT_TRUE(host.rig.until_phase(0, DaemonPhase::Failed));
+  EXPECT_THAT(host.state().message, testing::StartsWith("nvidia-imex does not answer"));
+}
+
 TEST(HostManaged, ADaemonThatComesBackIsAnotherOne) {
   Host host;
   host.starts_daemon();

@@ -262,6 +262,30 @@ TEST(ImexSupervisor, AHungDaemonIsToldAndNotRestarted) {
   EXPECT_EQ(rig.node(0).agent->state->instance, before);
 }
 
+// As while the node's driver packages are exchanged under a job.
+TEST(ImexSupervisor, AControlToolThatCannotBeRunIsNoFaultOfTheDaemon) {
+  Rig rig(1);
+  Node& node = rig.node(0);
+  rig.start(0);
+  ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
+  const std::string tool = node.dir.at("root/usr/bin/nvidia-imex-ctl");
+  const auto says = [&](const std::string& what) {
+    return rig.until([&] { return node.agent->state->message.find(what) != std::string::npos; });
+  };
+  node.agent->states.clear();
+  std::filesystem::rename(tool, tool + ".away");
+  EXPECT_FALSE(rig.ask(node, Signal{})) << "it is asked again soon";
+  EXPECT_TRUE(says("cannot execute " + tool + ": No such file or directory"));
+  std::ofstream(tool) << "half of a program";
+  std::filesystem::permissions(tool, std::filesystem::perms::owner_all);
+  EXPECT_TRUE(says("cannot execute " + tool + ": Exec format error"));
+  std::filesystem::rename(tool + ".away", tool);
+  EXPECT_TRUE(rig.until([&] { return node.agent->state->message.empty(); }));
+  for (const DaemonStatus& state : node.agent->states) {
+    EXPECT_EQ(state.phase, DaemonPhase::Ready) << state.message;
+  }
+}
+
 TEST(ImexSupervisor, TheDaemonSurvivesItsAgents) {
   Rig rig(1);
   rig.start(0);

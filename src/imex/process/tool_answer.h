@@ -14,7 +14,8 @@ struct ToolAnswer {
     Answer,
     Refusal,  // exited with an error, or is no program that runs here
     Silence,  // did not end in time
-    Unasked,  // could not be started for a lack of ours, of processes, files or memory
+    Unasked,  // could not be started for a lack of ours, of processes, files or memory; of our own
+              // daemon also where it is no program that runs here
   };
   Outcome outcome = Outcome::Silence;
   std::string text;  // what it printed, or why it could not start
