@@ -478,12 +478,49 @@ TEST_F(DaemonKeeperTest, StopsWithSigtermAndAfterFiveSecondsWithSigkill) {
   const base::Duration told = clock.elapsed();
   EXPECT_EQ(*next(), Action(SignalChild{SIGKILL}));
   EXPECT_EQ(clock.elapsed() - told, seconds(5));
-  EXPECT_EQ(keeper.next_due(), std::nullopt) << "what remains is to wait";
+  EXPECT_EQ(keeper.status().phase, DaemonPhase::Ready) << "it has a moment to end";
   keeper.ended("was ended by SIGKILL");
   EXPECT_EQ(keeper.status().phase, DaemonPhase::Stopped);
   EXPECT_FALSE(keeper.status().running);
   EXPECT_EQ(keeper.status().group, "g") << "of the last start";
   EXPECT_EQ(next(), std::nullopt);
+}
+
+// Only the kernel can keep it, inside the GPU driver.
+TEST_F(DaemonKeeperTest, ADaemonThatDoesNotEndAfterSigkillHasFailedUntilItEnds) {
+  become_ready();
+  keeper.stop();
+  ASSERT_EQ(*keeper.next(), Action(SignalChild{SIGTERM}));
+  ASSERT_EQ(*next(), Action(SignalChild{SIGKILL}));
+  const base::Duration killed = clock.elapsed();
+  EXPECT_EQ(next(), std::nullopt) << "there is nothing more to do";
+  EXPECT_EQ(clock.elapsed() - killed, seconds(10));
+  EXPECT_EQ(keeper.next_due(), std::nullopt) << "what remains is to wait";
+  EXPECT_EQ(keeper.status().phase, DaemonPhase::Failed);
+  EXPECT_EQ(keeper.status().message,
+            "nvidia-imex does not end after SIGKILL: a GPU or its driver hangs; reboot the node");
+  EXPECT_TRUE(keeper.status().running && keeper.status().stopping);
+  EXPECT_THAT(keeper.status().peers, ::testing::IsEmpty());
+  EXPECT_FALSE(keeper.want(some_want())) << "not before it has ended";
+
+  keeper.ended("was ended by SIGKILL");
+  EXPECT_EQ(keeper.status().phase, DaemonPhase::Stopped);
+  EXPECT_EQ(keeper.status().message, "");
+  EXPECT_FALSE(keeper.status().running || keeper.status().stopping);
+  EXPECT_EQ(next(), std::nullopt);
+}
+
+TEST_F(DaemonKeeperTest, ADaemonThatIsKilledHasTenSecondsToEndWhateverTheOneBeforeHas) {
+  for (int i = 0; i < 2; ++i) {
+    become_ready();
+    keeper.stop();
+    ASSERT_EQ(*keeper.next(), Action(SignalChild{SIGTERM}));
+    ASSERT_EQ(next(), Action(SignalChild{SIGKILL}));
+    clock.advance(seconds(9));
+    EXPECT_EQ(keeper.next(), std::nullopt);
+    EXPECT_EQ(keeper.status().phase, DaemonPhase::Ready);
+    keeper.ended("was ended by SIGKILL");
+  }
 }
 
 TEST_F(DaemonKeeperTest, ADaemonThatWasReadyIsStartedAgainAtOnceAsANewInstance) {

@@ -111,7 +111,9 @@ std::optional<Action> DaemonKeeper::next() {
       kill_at_ = now + times_.stop_patience;
       return SignalChild{SIGTERM};
     }
+    if (hangs_at_ && *hangs_at_ <= now) see_no_end();
     if (!kill_at_ || *kill_at_ > now) return std::nullopt;
+    hangs_at_ = now + times_.kill_patience;
     kill_at_.reset();
     return SignalChild{SIGKILL};
   }
@@ -135,7 +137,7 @@ std::optional<Action> DaemonKeeper::next() {
 
 std::optional<Duration> DaemonKeeper::next_due() const {
   if (!status_.running) return start_at_;
-  if (status_.stopping) return sent_term_ ? kill_at_ : clock_.elapsed();
+  if (status_.stopping) return sent_term_ ? base::earlier(kill_at_, hangs_at_) : clock_.elapsed();
   return asking_ ? signal_due() : base::earlier(signal_due(), ask_at_);
 }
 
@@ -159,6 +161,7 @@ void DaemonKeeper::started() {
   awaited_ = awaited_peers(wanted_->table_text, hosts_text_, wanted_->slot);
   ready_at_.reset();
   kill_at_.reset();
+  hangs_at_.reset();
   started_at_ = changed_at_ = clock_.elapsed();
   ask_at_ = started_at_ + times_.first_question;
 }
@@ -416,6 +419,15 @@ void DaemonKeeper::see_unasked(const std::string& why) {
       cat("compute-domain-imex cannot ask nvidia-imex, and takes it to be as it was: ", why);
   if (clock_.elapsed() - viewed_at_ >= times_.view_patience) status_.peers.clear();
   ask_again_soon(step());
+}
+
+// Only the kernel keeps a process that was killed. Nothing else is due for it.
+void DaemonKeeper::see_no_end() {
+  hangs_at_.reset();
+  status_.phase = DaemonPhase::Failed;
+  status_.message =
+      "nvidia-imex does not end after SIGKILL: a GPU or its driver hangs; reboot the node";
+  status_.peers.clear();
 }
 
 DaemonStatus DaemonKeeper::status() const {

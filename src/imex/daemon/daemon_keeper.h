@@ -29,7 +29,8 @@ namespace cdom::imex {
 // rest_interval, each node at moments of its own: a question is a process, and "-N" asks the
 // daemons of all nodes. Lines that come again and again without any change count ever less.
 struct KeeperTimes {
-  base::Duration stop_patience = std::chrono::seconds(5);  // from SIGTERM to SIGKILL
+  base::Duration stop_patience = std::chrono::seconds(5);   // from SIGTERM to SIGKILL
+  base::Duration kill_patience = std::chrono::seconds(10);  // from that to the word that it hangs
   base::Duration first_question = std::chrono::milliseconds(5);
   base::Duration longest_step = std::chrono::milliseconds(250);  // of a start of usual length
   base::Duration usual_start = std::chrono::seconds(10);
@@ -115,6 +116,7 @@ class DaemonKeeper {
   void see_fault(const std::string& what, bool has_listened);
   void see_no_view(const std::string& what, bool is_silent);
   void see_unasked(const std::string& why);
+  void see_no_end();
   void ask_again_after(base::Duration delay);
   void ask_again_soon(base::Duration delay);
   void ask_about_lines();
@@ -170,6 +172,7 @@ class DaemonKeeper {
   bool wants_signal_ = false;
   bool sent_term_ = false;
   std::optional<base::Duration> kill_at_;
+  std::optional<base::Duration> hangs_at_;  // unless it has ended by then
 };
 
 }  // namespace cdom::imex

@@ -162,6 +162,42 @@ TEST(NodeReport, TellsTheEndOfAReadyDaemonForASecondAlsoWhenTheNextIsReadyBefore
   EXPECT_EQ(scene.group()->message, "");
 }
 
+// The supervisor's pod would not end either: its process waits for that of the daemon.
+TEST(NodeReport, AdvisesToDeleteThePodOnlyWhileNobodyStopsTheDaemon) {
+  NodeScene scene = serving();
+  scene.advance(minutes(1)).daemon_is(base::DaemonPhase::Failed);
+  scene.world.daemon->message = "nvidia-imex-ctl -q gives no answer; nvidia-imex may hang";
+  scene.settle().advance(seconds(1)).settle();
+  ASSERT_EQ(scene.group()->state, api::DaemonState::Failed);
+  EXPECT_THAT(scene.group()->message, HasSubstr("delete the compute-domain-imex pod"));
+
+  scene.daemon_ends_slowly().unprepare("a").settle().advance(seconds(10));
+  ASSERT_TRUE(scene.world.daemon->stopping);
+  scene.world.daemon->message = "nvidia-imex does not end after SIGKILL";
+  scene.settle();
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Failed);
+  EXPECT_EQ(scene.group()->message, "nvidia-imex does not end after SIGKILL");
+}
+
+TEST(NodeReport, SaysThatADaemonThatStopsHasFailedUntilItHasEnded) {
+  NodeScene scene = serving();
+  scene.daemon_ends_slowly().unprepare("a").settle();
+  ASSERT_TRUE(scene.world.daemon->stopping);
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Ready);
+  scene.advance(seconds(15)).daemon_is(base::DaemonPhase::Failed);
+  scene.world.daemon->message = "nvidia-imex does not end after SIGKILL";
+  scene.settle().advance(seconds(1)).settle();
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Failed);
+  EXPECT_EQ(scene.group()->message, "nvidia-imex does not end after SIGKILL");
+  EXPECT_EQ(scene.report().summary.state, api::DaemonState::Failed);
+  EXPECT_FALSE(scene.unprepared.contains("a-uid"));
+
+  scene.daemon_has_ended().settle();
+  EXPECT_EQ(scene.group()->state, api::DaemonState::Stopped);
+  EXPECT_EQ(scene.group()->message, "");
+  EXPECT_TRUE(scene.unprepared.contains("a-uid"));
+}
+
 TEST(NodeReport, LetsTheEndOfADaemonStandForASecondHoweverSoonTheNextIsReady) {
   NodeScene scene = serving(2);
   scene.advance(minutes(1)).daemon_dies("ended with its supervisor").settle();

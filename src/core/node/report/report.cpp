@@ -175,8 +175,8 @@ DaemonReport running_report(NodeDraft& draft, const ServedImexGroup& served,
   if (daemon.phase == base::DaemonPhase::Recovering) {
     report.group.message = recovery_message(draft, served, daemon);
   }
-  // The host's own is restarted by the host.
-  if (daemon.phase == base::DaemonPhase::Failed && !daemon.host_managed) {
+  // The host's own is restarted by the host; and while one does not end, its pod does not either.
+  if (daemon.phase == base::DaemonPhase::Failed && !daemon.host_managed && !daemon.stopping) {
     report.remedy = cat("delete the compute-domain-imex pod on ", draft.world.self.name,
                         " to restart it: this ends what uses NVLink there");
   }
