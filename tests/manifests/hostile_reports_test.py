@@ -13,6 +13,7 @@ import contextlib
 import copy
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -302,13 +303,25 @@ def odd_slices(admin: Api) -> list:
              "metadata": {"name": own["metadata"]["name"]}, "spec": copy.deepcopy(own["spec"]) | spec} for spec in specs]
 
 
+def is_odd(piece: dict) -> bool:
+    """Of a slice that was taken: before 1.36 an API server leaves out, and does not refuse, fields of features that are off there."""
+    def is_odd_device(device: dict) -> bool:
+        attributes = device.get("attributes", {})
+        kinds = [set(value) for name, value in attributes.items() if name == "clique"]
+        return (not re.fullmatch(r"channel-[0-9]{1,3}", device["name"]) or device.keys() - {"name", "attributes"} != set()
+                or attributes.keys() - {"type", "id", "clique"} != set() or kinds not in ([], [{"string"}])
+                or (attributes.get("type"), attributes.get("id")) != ({"string": "channel"}, {"int": 0}))
+    spec = piece["spec"]
+    return spec.keys() - {"driver", "nodeName", "pool", "devices"} != set() or any(map(is_odd_device, spec.get("devices", [])))
+
+
 def play(name: str, admin: Api, attempts: list, send, is_refused: bool = False) -> int:
     before, answers, found = seen(admin), {}, []
     for begin in range(0, len(attempts), BATCH):
         for attempt in attempts[begin:begin + BATCH]:
             status, said = send(attempt)
             answers[status] = answers.get(status, 0) + 1
-            if status >= 500 or (is_refused and status < 300):
+            if status >= 500 or (is_refused and status < 300 and is_odd(said)):
                 raise Failed(f"{status} {said.get('message')}: {json.dumps(attempt)[:500]}")
         time.sleep(1.2)  # the controller's time: a difference that comes is what is looked for
         found = differences(before, seen(admin))
