@@ -275,7 +275,7 @@ void Supervisor::Loop::act(const AskTool& action) {
   if (action.question == AskTool::Question::State) {
     tool_.ask(workshop_.control_tool({"-q"}), options_.state_patience);
   } else {
-    tool_.ask(workshop_.control_tool({"-N", "-j"}), options_.view_patience);
+    tool_.ask(workshop_.control_tool({"-N", "-j"}), keeper_.view_time());
   }
 }
 

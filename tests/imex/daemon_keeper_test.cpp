@@ -263,6 +263,47 @@ TEST_F(DaemonKeeperTest, LooksSoonerWhenTheDaemonHasPrintedSomething) {
   EXPECT_EQ(keeper.status().peers, (std::map<std::int64_t, char>{{1, 'R'}, {2, 'C'}}));
 }
 
+// It asks the daemons of all nodes, and may wait for one that is off.
+TEST_F(DaemonKeeperTest, AViewThatTakesLongTakesNoConnectionAwayForLong) {
+  have_two_peers();
+  view_ = kWholeView;
+  become_ready();
+  const auto ask = [&](base::Duration view_takes) {
+    const auto question = std::get<AskTool>(*next());
+    const bool is_view = question.question == Question::View;
+    const base::Duration takes = is_view ? view_takes : milliseconds(10);
+    const base::Duration waits = is_view ? keeper.view_time() : seconds(2);
+    clock.advance(std::min(takes, waits));
+    keeper.answered(takes > waits ? silence() : good_answer(question));
+    EXPECT_EQ(keeper.status().phase, DaemonPhase::Ready);
+  };
+  for (const auto& [takes, is_lost] : {std::pair(seconds(5), false), {seconds(9), true}}) {
+    (void)questions(seconds(60));
+    EXPECT_EQ(keeper.view_time(), seconds(2)) << "they answer at once";
+    bool was_lost = false;
+    for (int i = 0; i < 20; ++i) {
+      ask(takes);
+      was_lost |= keeper.status().peers.empty();
+      if (i < 6) continue;
+      EXPECT_EQ(keeper.status().message, "") << "it knows by now how long that takes";
+      EXPECT_EQ(keeper.status().peers, (std::map<std::int64_t, char>{{1, 'C'}, {2, 'C'}}));
+    }
+    EXPECT_EQ(was_lost, is_lost);
+  }
+}
+
+TEST_F(DaemonKeeperTest, AViewHasItsUsualTimeAfterAnotherStart) {
+  become_ready();
+  next();
+  keeper.answered(silence());
+  EXPECT_EQ(keeper.view_time(), seconds(5));
+  keeper.ended("");
+  while (!std::holds_alternative<StartChild>(*next())) {
+  }
+  keeper.started();
+  EXPECT_EQ(keeper.view_time(), seconds(2));
+}
+
 // What it prints may be of a connection that it shows as lost a moment later.
 TEST_F(DaemonKeeperTest, LooksASecondTimeWhereALineSeemsToChangeNothing) {
   become_ready();
@@ -750,7 +791,7 @@ TEST_F(DaemonKeeperTest, ConnectionsWithoutNewsCountAsNoneAfterAWhile) {
   while (clock.elapsed() - seen < seconds(30)) {
     if (!first_empty && keeper.status().peers.empty()) first_empty = clock.elapsed();
     ASSERT_EQ(*next(), Action(AskTool{Question::View}));
-    clock.advance(seconds(2));  // the patience with the tool
+    clock.advance(keeper.view_time());
     keeper.answered(silence());
     EXPECT_EQ(keeper.status().phase, DaemonPhase::Ready);
     EXPECT_THAT(keeper.status().message, HasSubstr("-N gives no answer"));

@@ -66,7 +66,6 @@ struct SupervisorOptions {
   std::vector<std::string> check_command;
   bool reaps_orphans = false;  // of the whole container: this program is its first process
   base::Duration state_patience = std::chrono::seconds(2);  // of nvidia-imex-ctl -q
-  base::Duration view_patience = std::chrono::seconds(2);   // of nvidia-imex-ctl -N
   // What is counted, and the pulse of the loop; null for none. Both must outlive the supervisor.
   base::Registry* metrics = nullptr;
   base::Pulses::Pulse* pulse = nullptr;

@@ -162,6 +162,7 @@ void DaemonKeeper::started() {
   ready_at_.reset();
   kill_at_.reset();
   hangs_at_.reset();
+  view_time_ = times_.view_time;
   started_at_ = changed_at_ = clock_.elapsed();
   ask_at_ = started_at_ + times_.first_question;
 }
@@ -384,6 +385,7 @@ void DaemonKeeper::see_view(const ToolAnswer& answer) {
   const std::size_t missed = missing();
   if (status_.peers != view->letters) note_change();
   status_.peers = std::move(view->letters);
+  if (answer_took_ < view_time_ / 4) view_time_ = std::max(view_time_ * 2 / 5, times_.view_time);
   status_.message.clear();
   lacks_view_ = false;
   refusals_ = 0;
@@ -404,6 +406,7 @@ void DaemonKeeper::see_no_view(const std::string& what, bool is_silent) {
   lacks_view_ = true;
   status_.message = what;
   ask_again_after(Duration::zero());
+  if (is_silent) view_time_ = std::min(view_time_ * 5 / 2, times_.longest_view_time);
   if (clock_.elapsed() - viewed_at_ >= times_.view_patience) status_.peers.clear();
 }
 

@@ -47,6 +47,11 @@ struct KeeperTimes {
   base::Duration second_look = std::chrono::milliseconds(150);     // when the first saw no change
   base::Duration retry_question = std::chrono::milliseconds(100);  // of one that was refused
   base::Duration view_patience = std::chrono::seconds(10);  // connections without news are none
+  // A view that gives no answer in time gets more the next time, so that one that takes five
+  // seconds comes before connections without news are none: it asks the daemons of all nodes, and
+  // nothing public says how long it waits for one that is off.
+  base::Duration view_time = std::chrono::seconds(2);
+  base::Duration longest_view_time = std::chrono::seconds(10);
 };
 
 // The supervisor answers it with started() or failed_to_start().
@@ -108,6 +113,8 @@ class DaemonKeeper {
   [[nodiscard]] int deaths() const { return deaths_; }
   // What the control tool has not answered yet.
   [[nodiscard]] const std::optional<AskTool::Question>& asking() const { return asking_; }
+  // How long the next view may take.
+  [[nodiscard]] base::Duration view_time() const { return view_time_; }
 
  private:
   [[nodiscard]] std::optional<base::Duration> signal_due() const;
@@ -173,6 +180,7 @@ class DaemonKeeper {
   bool sent_term_ = false;
   std::optional<base::Duration> kill_at_;
   std::optional<base::Duration> hangs_at_;  // unless it has ended by then
+  base::Duration view_time_ = times_.view_time;
 };
 
 }  // namespace cdom::imex
