@@ -12,10 +12,12 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
 
-TEST(ReportedState, IsExactlyTheLastLine) {
+TEST(ReportedState, IsTheLastLineThatIsAWordInCapitals) {
   EXPECT_EQ(*reported_state("READY\n"), ReportedState::Ready);
   EXPECT_EQ(*reported_state("warning: old config\nWAITING_FOR_RECOVERY\n\n"),
             ReportedState::WaitingForRecovery);
+  EXPECT_EQ(*reported_state("READY\nwarning: READY is not final\n"), ReportedState::Ready);
+  EXPECT_FALSE(reported_state("READY\nUNAVAILABLE\n"));
   EXPECT_FALSE(reported_state("NOT_READY\n"));
   EXPECT_FALSE(reported_state("READY?\n"));
   EXPECT_FALSE(reported_state(""));
@@ -41,9 +43,22 @@ TEST(NodeView, HasTheLettersOfTheOwnRow) {
                                          Pair(5, 'V'), Pair(6, 'M'), Pair(7, 'I')));
 }
 
+// The tool's output for errors is read as well.
+TEST(NodeView, MayHaveWarningsBeforeItAndBehindIt) {
+  const std::string view = R"({"nodes": {"1": {"connections": {"0": {"status": "CONNECTED"}}}}})";
+  for (const auto& [before, behind] : {std::pair("", "\nwarning: slow\n"),
+                                       {"warning: {IMEX_X} is unknown\n", ""},
+                                       {"{\"level\": \"warn\"}\n", "\nwarning: two (of 3)"}}) {
+    const auto read = node_view(base::cat(before, view, behind), 1);
+    ASSERT_TRUE(read) << before << behind << read.error().message;
+    EXPECT_THAT(read->letters, ElementsAre(Pair(0, 'C')));
+  }
+}
+
 TEST(NodeView, IsAnErrorWhenTheRowIsMissing) {
   for (const char* text : {"", "{", "[]", "{\"nodes\": 3}", "{\"nodes\": {\"0\": {}}}",
-                           "{\"nodes\": {\"1\": {\"connections\": []}}}", "Connection refused"}) {
+                           "{\"nodes\": {\"1\": {\"connections\": []}}}", "Connection refused",
+                           "} {", "{{{{{{{{{{}"}) {
     EXPECT_FALSE(node_view(text, 1)) << text;
   }
 }

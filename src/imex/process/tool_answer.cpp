@@ -41,6 +41,25 @@ char letter_of(const std::string& status) {
   return 'I';
 }
 
+bool looks_like_a_state(std::string_view line) {
+  return !line.empty() &&
+         line.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == std::string_view::npos;
+}
+
+// Warnings may stand before it and behind it, with braces too, as the tool's two outputs are read
+// as one: the first object that has nodes.
+nlohmann::json object_in(const std::string& text) {
+  constexpr int kMostBraces = 8;
+  const std::size_t end = text.rfind('}') + 1;  // npos + 1 is 0
+  std::size_t begin = text.find('{');
+  for (int i = 0; i < kMostBraces && begin < end; ++i, begin = text.find('{', begin + 1)) {
+    nlohmann::json object = nlohmann::json::parse(text.data() + begin, text.data() + end, nullptr,
+                                                  /*allow_exceptions=*/false);
+    if (object.is_object() && object.contains("nodes")) return object;
+  }
+  return {};
+}
+
 std::string in_short(const std::string& text) {
   const std::string_view line = base::trim(text);
   return base::shortened(std::string(line.substr(0, line.find('\n'))), 200);
@@ -49,9 +68,11 @@ std::string in_short(const std::string& text) {
 }  // namespace
 
 base::Result<ReportedState> reported_state(const std::string& text) {
-  std::string_view last = base::trim(text);
-  const std::size_t line = last.rfind('\n');
-  if (line != std::string_view::npos) last = base::trim(last.substr(line + 1));
+  std::string last;
+  for (const std::string& line : base::split(text, '\n')) {
+    const std::string_view words = base::trim(line);
+    if (looks_like_a_state(words)) last = words;
+  }
   for (const auto& [name, word] : kWords) {
     if (last == name) return word;
   }
@@ -64,12 +85,8 @@ base::Result<NodeView> node_view(const std::string& text, std::int64_t own_index
                  cat("nvidia-imex-ctl -N -j does not show the connections of index ", own_index,
                      ": \"", in_short(text), "\"")};
   };
-  // A warning may stand before it.
-  const std::size_t begin = text.find('{');
-  if (begin == std::string::npos) return unreadable();
   using nlohmann::json;
-  const json document = json::parse(text.begin() + static_cast<std::ptrdiff_t>(begin), text.end(),
-                                    nullptr, /*allow_exceptions=*/false);
+  const json document = object_in(text);
   const auto below = [](const json* at, const std::string& key) -> const json* {
     if (at == nullptr || !at->is_object()) return nullptr;
     const auto found = at->find(key);

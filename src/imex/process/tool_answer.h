@@ -32,8 +32,9 @@ enum class ReportedState {
   Ready,
   ShuttingDown,
 };
-// Reads the output of -q: its last line that is not empty is exactly one of the states.
-// Unavailable: it is none of them, or the tool could not reach the daemon (UNAVAILABLE).
+// Reads the output of -q: of its lines that are a single word in capitals the last one is one of
+// the states. Unavailable: it is none of them, or the tool could not reach the daemon
+// (UNAVAILABLE).
 base::Result<ReportedState> reported_state(const std::string& text);
 
 // What -N -j tells of one node.
