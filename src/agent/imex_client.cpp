@@ -56,6 +56,13 @@ bool supervisor_has_ended(const std::string& socket_path) {
          std::filesystem::is_directory(folder, error);
 }
 
+// Its socket is there before it holds the mark: nobody listens, and who holds it is a daemon.
+bool only_its_daemon_lives(const std::string& socket_path) {
+  const std::string mark = imex::life_mark_of(socket_path);
+  std::error_code error;
+  return std::filesystem::exists(mark, error) && !base::LifeMark::is_free(mark);
+}
+
 }  // namespace
 
 class ImexClient::Connection {
@@ -224,8 +231,14 @@ Result<void> ImexClient::connect() {
                    cat("compute-domain-imex does not run, nor does a nvidia-imex of it (",
                        socket_path_, "): its pod has to run on this node")};
     }
-    return unavailable(socket_path_, cat(std::generic_category().message(why),
-                                         "; does its pod run on this node?"));
+    const bool is_absent = why == ECONNREFUSED || why == ENOENT;
+    return unavailable(
+        socket_path_,
+        cat(std::generic_category().message(why),
+            is_absent && only_its_daemon_lives(socket_path_)
+                ? "; it has ended, and its nvidia-imex has not: where that lasts a GPU or its "
+                  "driver hangs, and only a reboot of the node ends it"
+                : "; does its pod run on this node?"));
   }
   // It speaks first. One that is refused, as it is tried at each step, is asked for nothing.
   (void)connection->take_until([&] { return connection->has_heard(); });

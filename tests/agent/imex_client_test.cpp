@@ -100,6 +100,8 @@ TEST(ImexClient, DoesNotTakeADaemonForEndedThatHoldsTheMark) {
   const auto daemon = base::LifeMark::hold(imex::life_mark_of(node.options.socket_path));
   ASSERT_TRUE(daemon);
   EXPECT_EQ(client.status().error().kind, base::ErrorKind::Unavailable);
+  EXPECT_THAT(client.status().error().message,
+              HasSubstr("it has ended, and its nvidia-imex has not"));
   EXPECT_FALSE(client.stop());
   EXPECT_FALSE(std::filesystem::exists(imex::withdrawal_of(node.options.socket_path)));
 }

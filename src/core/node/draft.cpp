@@ -96,6 +96,11 @@ bool starts_again_for(const std::optional<SeenDaemon>& daemon, const ServedImexG
          is_configured_for(*daemon, served);
 }
 
+std::string why_not_ending(const SeenDaemon& daemon) {
+  const bool is_stuck = daemon.stopping && daemon.phase == base::DaemonPhase::Failed;
+  return is_stuck ? daemon.message : "";
+}
+
 bool is_ready_for(const std::optional<SeenDaemon>& daemon, const ServedImexGroup& served) {
   return daemon && daemon->running && !daemon->stopping &&
          daemon->phase == base::DaemonPhase::Ready && is_configured_for(*daemon, served);

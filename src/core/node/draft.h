@@ -68,6 +68,8 @@ bool may_run_for(const std::optional<SeenDaemon>& daemon, const ServedImexGroup&
 bool may_run_unknown(const NodeDraft& draft);
 // Does not run, and its supervisor starts it again with what it is to be started with.
 bool starts_again_for(const std::optional<SeenDaemon>& daemon, const ServedImexGroup& served);
+// What keeps a daemon that is stopping; "" when it is about to end.
+std::string why_not_ending(const SeenDaemon& daemon);
 // It was READY for the served group's table and slot, and nobody has asked it to stop.
 bool is_ready_for(const std::optional<SeenDaemon>& daemon, const ServedImexGroup& served);
 

@@ -191,11 +191,25 @@ TEST(NodeReport, SaysThatADaemonThatStopsHasFailedUntilItHasEnded) {
   EXPECT_EQ(scene.group()->message, "nvidia-imex does not end after SIGKILL");
   EXPECT_EQ(scene.report().summary.state, api::DaemonState::Failed);
   EXPECT_FALSE(scene.unprepared.contains("a-uid"));
+  EXPECT_EQ(scene.reason("a"), "nvidia-imex does not end after SIGKILL");
 
   scene.daemon_has_ended().settle();
   EXPECT_EQ(scene.group()->state, api::DaemonState::Stopped);
   EXPECT_EQ(scene.group()->message, "");
   EXPECT_TRUE(scene.unprepared.contains("a-uid"));
+}
+
+TEST(NodeReport, SaysToTheNextClaimsWhyADaemonDoesNotEnd) {
+  NodeScene scene = serving();
+  scene.daemon_ends_slowly().unprepare("a").settle();
+  scene.advance(seconds(15)).daemon_is(base::DaemonPhase::Failed);
+  scene.world.daemon->message = "nvidia-imex does not end after SIGKILL";
+  scene.show(train().admits("b")).prepare("b").settle();
+  EXPECT_EQ(scene.reason("b"), "nvidia-imex does not end after SIGKILL");
+  scene.show(ListBuilder("other-uid").admits("c")).prepare("c").settle();
+  EXPECT_EQ(scene.reason("c"),
+            "this node still runs the IMEX daemon of another ComputeDomain, for ResourceClaim "
+            "team-a/b; nvidia-imex does not end after SIGKILL");
 }
 
 TEST(NodeReport, LetsTheEndOfADaemonStandForASecondHoweverSoonTheNextIsReady) {

@@ -56,7 +56,9 @@ bool daemon_has_ended(NodeDraft& draft, const std::string& uid) {
     draft.add(RemoveCdi{uid});
     draft.stop_daemon();
   }
-  draft.wait(uid, cat("the daemon of IMEX group ", daemon->group, " is stopping"));
+  const std::string stuck = why_not_ending(*daemon);
+  draft.wait(
+      uid, stuck.empty() ? cat("the daemon of IMEX group ", daemon->group, " is stopping") : stuck);
   return false;
 }
 

@@ -175,10 +175,11 @@ std::string other_group_here(NodeDraft& draft, const std::string& group, const s
     return why_not_left(draft);
   }
   const std::string claims = claims_of_group(draft.checkpoint, other, ns);
+  const std::string stuck = world.daemon ? why_not_ending(*world.daemon) : "";
   return cat(
       "this node still runs the IMEX daemon of another ComputeDomain",
       claims.empty() ? std::string(", whose claims are not known here") : cat(", for ", claims),
-      "; it ends with them");
+      "; ", stuck.empty() ? "it ends with them" : stuck);
 }
 
 std::set<std::string> pods_of(const api::ResourceClaim& claim) {
@@ -311,7 +312,10 @@ std::string lack_of(NodeDraft& draft, const PreparedClaim& claim) {
   const auto& daemon = draft.world.daemon;
   if (!daemon) return cat("the IMEX supervisor does not answer: ", draft.world.supervisor_error);
   if (draft.stops_daemon || (daemon->stopping && is_running_for(daemon, *served))) {
-    return cat("the daemon of IMEX group ", served->group, " is stopping, and starts again");
+    const std::string stuck = why_not_ending(*daemon);
+    return stuck.empty()
+               ? cat("the daemon of IMEX group ", served->group, " is stopping, and starts again")
+               : stuck;
   }
   if (is_ready_for(daemon, *served)) return "";
   if (const Setback* setback = draft.held_back(kDaemonSetback)) return setback->error;
