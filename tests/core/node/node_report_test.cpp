@@ -212,6 +212,24 @@ TEST(NodeReport, SaysToTheNextClaimsWhyADaemonDoesNotEnd) {
             "team-a/b; nvidia-imex does not end after SIGKILL");
 }
 
+// The peers would be named, and their network suspected.
+TEST(NodeReport, KeepsItsConnectionsWhileItsSupervisorCannotLook) {
+  NodeScene scene = serving(2);
+  scene.daemon_ready({1}).settle().advance(minutes(1)).settle();
+  const api::ImexGroupReport before = *scene.group();
+  ASSERT_EQ(before.connected, "1");
+  scene.world.daemon->peers.clear();
+  scene.world.daemon->message = "nvidia-imex-ctl cannot be run";
+  for (int i = 0; i < 3; ++i) scene.advance(seconds(10)).settle();
+  EXPECT_EQ(scene.group()->connected, "1");
+  EXPECT_THAT(scene.group()->unreachable, IsEmpty());
+  EXPECT_EQ(scene.group()->message, "nvidia-imex-ctl cannot be run");
+
+  scene.world.daemon->message.clear();
+  scene.settle().advance(seconds(10)).settle();
+  EXPECT_THAT(scene.group()->unreachable, ElementsAre("n01")) << "it looks, and there is none";
+}
+
 TEST(NodeReport, LetsTheEndOfADaemonStandForASecondHoweverSoonTheNextIsReady) {
   NodeScene scene = serving(2);
   scene.advance(minutes(1)).daemon_dies("ended with its supervisor").settle();

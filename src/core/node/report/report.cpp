@@ -182,7 +182,10 @@ DaemonReport running_report(NodeDraft& draft, const ServedImexGroup& served,
   }
   bool knows_peers = false;
   if (daemon.phase == base::DaemonPhase::Ready) {
-    if (const SeenList* seen = find_seen_list(draft.world, served.group)) {
+    // The supervisor could not look for a while, and says why.
+    const bool sees_nothing = daemon.peers.empty() && !daemon.message.empty();
+    const SeenList* seen = find_seen_list(draft.world, served.group);
+    if (seen != nullptr && !(settled && sees_nothing)) {
       knows_peers = true;
       const Connections connections = connections_of(*seen, served, daemon, draft.world);
       report.group.connected = slot_ranges(connections.connected);
