@@ -22,7 +22,7 @@
 namespace cdom::controller {
 
 // What has one worker at a time: the keys with one id. Keys of Nodes are so many, and each of them
-// so alone, that all with one kind go together.
+// so alone, that all of one kind go together; the label of a Node and its report may go apart.
 std::string strand_of(const Key& key);
 
 class Lane {

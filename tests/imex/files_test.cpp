@@ -127,6 +127,9 @@ TEST(DeviceNodes, ReadTheFileOfAGpuOnceWhileItIsThere) {
     dir.write(base::cat("nvidia/gpus/", gpu, "/information"), "it hangs\n");
   }
   EXPECT_EQ(*needed_device_nodes(kernel, known), *before);
+  dir.write("nvidia/gpus/0000:02:00.0/information", "it hangs\n");
+  EXPECT_FALSE(needed_device_nodes(kernel, known));
+  EXPECT_THAT(known, SizeIs(2));
   dir.write("nvidia/gpus/0000:02:00.0/information", "Device Minor: \t 2\n");
   EXPECT_THAT(*needed_device_nodes(kernel, known), SizeIs(before->size() + 1));
 

@@ -416,12 +416,14 @@ void DaemonKeeper::see_unasked(const std::string& why) {
   if (!unasked_since_) unasked_since_ = clock_.elapsed();
   const bool is_long = clock_.elapsed() - *unasked_since_ >= times_.view_patience;
   if (is_hosts_ && is_long) return see_fault(cat("nvidia-imex cannot be asked: ", why), true);
-  if (status_.phase == DaemonPhase::Failed) return ask_again_soon(step());
+  const bool is_lasting = clock_.elapsed() - *unasked_since_ >= times_.settling;
+  const base::Duration pause = is_lasting ? rest() : step();
+  if (status_.phase == DaemonPhase::Failed) return ask_again_soon(pause);
   lacks_view_ = false;
   status_.message =
       cat("compute-domain-imex cannot ask nvidia-imex, and takes it to be as it was: ", why);
   if (clock_.elapsed() - viewed_at_ >= times_.view_patience) status_.peers.clear();
-  ask_again_soon(step());
+  ask_again_soon(pause);
 }
 
 // Only the kernel keeps a process that was killed. Nothing else is due for it.

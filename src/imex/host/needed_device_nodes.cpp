@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "compute_domain/base/files.h"
 #include "compute_domain/base/text.h"
@@ -26,22 +27,27 @@ Error unavailable(const std::string& what) {
 }
 
 // Those that are there, and as far as possible without a read.
-Result<GpuMinors> gpu_minors(const std::string& gpus, const GpuMinors& known) {
-  GpuMinors minors;
+Result<void> update(GpuMinors& known, const std::string& gpus) {
+  const GpuMinors before = std::exchange(known, {});
+  std::string unreadable;
   std::error_code error;
   for (fs::directory_iterator it(gpus, error), end; !error && it != end; it.increment(error)) {
     const std::string gpu = it->path().filename();
-    if (const auto before = known.find(gpu); before != known.end()) {
-      minors.insert(*before);
+    if (const auto same = before.find(gpu); same != before.end()) {
+      known.insert(*same);
       continue;
     }
     const auto facts = base::read_file(it->path() / "information");
     const auto minor = facts ? numeric_field(*facts, "Device Minor") : std::nullopt;
-    if (!minor) return unavailable(cat(it->path().string(), "/information has no Device Minor"));
-    minors[gpu] = static_cast<unsigned>(*minor);
+    if (minor) {
+      known[gpu] = static_cast<unsigned>(*minor);
+    } else {
+      unreadable = it->path();
+    }
   }
-  if (minors.empty()) return unavailable(cat(gpus, " names no GPU"));
-  return minors;
+  if (!unreadable.empty()) return unavailable(cat(unreadable, "/information has no Device Minor"));
+  if (known.empty()) return unavailable(cat(gpus, " names no GPU"));
+  return {};
 }
 
 }  // namespace
@@ -55,9 +61,7 @@ Result<std::vector<DeviceNode>> needed_device_nodes(const KernelFiles& kernel, G
     known.clear();
     return unavailable(cat(kernel.devices, " has no device nvidia"));
   }
-  auto minors = gpu_minors(kernel.driver + "/gpus", known);
-  known = minors ? *minors : GpuMinors{};
-  if (!minors) return minors.error();
+  if (const auto read = update(known, kernel.driver + "/gpus"); !read) return read.error();
   std::vector<DeviceNode> nodes{{"nvidiactl", *gpu_major, kControlMinor, 0666}};
   for (const auto& [gpu, minor] : known) {
     nodes.push_back({cat("nvidia", minor), *gpu_major, minor, 0666});

@@ -20,8 +20,8 @@ struct KernelFiles {
 using GpuMinors = std::map<std::string, unsigned>;
 
 // What the kernel driver says that there is. Unavailable: it is not loaded, or has no IMEX. Reads
-// no file of a GPU that is in `known`, adds the others, and takes out those that are gone: all
-// where the driver is.
+// no file of a GPU that is in `known`, adds the others, and takes out those that are not there: all
+// where the driver is not.
 base::Result<std::vector<nvidia::DeviceNode>> needed_device_nodes(const KernelFiles& kernel,
                                                                   GpuMinors& known);
 
