@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <functional>
 
 #include "compute_domain/base/files.h"
 #include "compute_domain/base/text.h"
@@ -25,6 +26,19 @@ bool may_have_name(const std::string& proc, int pid, const std::string& name) {
 }
 bool has_name(const Process& process, const std::string& name) {
   return name.size() <= kLongestComm || split(process.arguments.front(), '/').back() == name;
+}
+
+// Reads no command line but of a pid that `is_meant`: it lies in the memory of that process, which
+// decides when it can be read.
+std::vector<Process> named(const std::string& proc, const std::string& name,
+                           const std::function<bool(int)>& is_meant) {
+  std::vector<Process> found;
+  for (const int pid : pids_in(proc)) {
+    if (!may_have_name(proc, pid, name) || !is_meant(pid)) continue;
+    auto process = process_of(proc, pid);
+    if (process && has_name(*process, name)) found.push_back(*std::move(process));
+  }
+  return found;
 }
 
 }  // namespace
@@ -55,13 +69,7 @@ std::optional<Process> process_of(const std::string& proc, int pid) {
 }
 
 std::vector<Process> processes_named(const std::string& proc, const std::string& name) {
-  std::vector<Process> found;
-  for (const int pid : pids_in(proc)) {
-    if (!may_have_name(proc, pid, name)) continue;
-    auto process = process_of(proc, pid);
-    if (process && has_name(*process, name)) found.push_back(*std::move(process));
-  }
-  return found;
+  return named(proc, name, [](int) { return true; });
 }
 
 std::vector<Process> host_processes_named(const std::string& proc, const std::string& name) {
@@ -70,11 +78,8 @@ std::vector<Process> host_processes_named(const std::string& proc, const std::st
     return std::filesystem::read_symlink(cat(proc, "/", pid, "/ns/pid"), error).string();
   };
   const std::string hosts = pid_namespace_of(1);
-  std::vector<Process> found = processes_named(proc, name);
-  std::erase_if(found, [&](const Process& process) {
-    return hosts.empty() || pid_namespace_of(process.pid) != hosts;
-  });
-  return found;
+  return named(proc, name,
+               [&](int pid) { return !hosts.empty() && pid_namespace_of(pid) == hosts; });
 }
 
 std::string text_of(const Process& process) {

@@ -1,12 +1,18 @@
 #include "compute_domain/base/processes.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
+#include <future>
 
 #include "base/directory.h"
+#include "compute_domain/base/descriptor.h"
+#include "compute_domain/base/text.h"
 
 namespace cdom::base {
 namespace {
@@ -56,6 +62,24 @@ TEST(Processes, OfTheHostAreInTheNamespaceOfItsFirst) {
   EXPECT_THAT(host_processes_named(proc.at(), "nvidia-imex"),
               ElementsAre(Process{1, {"nvidia-imex"}}, Process{7, {"nvidia-imex"}}));
   EXPECT_THAT(processes_named(proc.at(), "nvidia-imex"), testing::SizeIs(4));
+}
+
+// A process of a pod, which anybody may call so, decides when its memory can be read.
+TEST(Processes, OfTheHostAreFoundWithoutTheMemoryOfOthers) {
+  const Directory proc;
+  for (const auto& [pid, pid_namespace] : {std::pair("1", "pid:[1]"), {"8", "pid:[2]"}}) {
+    proc.write(cat(pid, "/comm"), "nvidia-imex\n");
+    proc.write(cat(pid, "/ns/mnt"), "");
+    std::filesystem::create_symlink(pid_namespace, proc.at(cat(pid, "/ns/pid")));
+  }
+  proc.write("1/cmdline", "nvidia-imex");
+  const std::string waits = proc.at("8/cmdline");
+  ASSERT_EQ(mkfifo(waits.c_str(), 0600), 0);
+  auto found = std::async(std::launch::async,
+                          [&] { return host_processes_named(proc.at(), "nvidia-imex"); });
+  EXPECT_EQ(found.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  { const Descriptor lets_a_reader_go(open(waits.c_str(), O_WRONLY | O_NONBLOCK)); }
+  EXPECT_THAT(found.get(), ElementsAre(Process{1, {"nvidia-imex"}}));
 }
 
 TEST(Processes, OfThisMachineHasThisOne) {
