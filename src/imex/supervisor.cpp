@@ -464,7 +464,8 @@ void Supervisor::Loop::reap_orphans() const {
     siginfo_t ended{};
     if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0) return;
     if ((daemon_ && daemon_->pid() == ended.si_pid) || tool_.has(ended.si_pid) ||
-        fabric_.process().has(ended.si_pid) || node_.process().has(ended.si_pid)) {
+        fabric_.process().has(ended.si_pid) || node_.process().has(ended.si_pid) ||
+        workshop_.has(ended.si_pid)) {
       return;
     }
     waitpid(ended.si_pid, nullptr, WNOHANG);

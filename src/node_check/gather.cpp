@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "compute_domain/base/apart_reader.h"
 #include "compute_domain/base/files.h"
 #include "compute_domain/base/path_below.h"
 #include "compute_domain/base/processes.h"
@@ -55,6 +56,18 @@ std::vector<Process> imex_daemons_in(const std::string& proc, const std::string&
            !base::has_argument(one, own_cfg) && !base::has_argument(one, kPredecessorsCfg);
   });
   return all;
+}
+
+// A GPU whose file does not come is one all the same.
+std::size_t count_gpus(const Places& places) {
+  if (places.is_brief) return nvidia::kernel_gpus(places.proc_driver).size();
+  base::ApartReader reader;
+  const auto read = [&](const std::string& path) -> base::Result<std::string> {
+    auto text = reader.read(path, places.driver_patience);
+    if (!text && reader.hangs()) return std::string();
+    return text;
+  };
+  return nvidia::kernel_gpus(places.proc_driver, read).size();
 }
 
 class NodeView {
@@ -106,7 +119,7 @@ void NodeView::see_kernel(NodeFacts& facts) const {
   facts.proc_devices = places_.proc_devices;
   const auto version = base::read_file(places_.proc_driver + "/version");
   if (version) facts.kernel_driver_version = version_in(*version);
-  facts.gpus = static_cast<int>(nvidia::kernel_gpus(places_.proc_driver).size());
+  facts.gpus = static_cast<int>(count_gpus(places_));
   if (const auto devices = base::read_file(places_.proc_devices)) {
     facts.channel_major = nvidia::character_major(*devices, "nvidia-caps-imex-channels");
     facts.capabilities_major = nvidia::character_major(*devices, "nvidia-caps");

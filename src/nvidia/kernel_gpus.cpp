@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "compute_domain/base/files.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/nvidia/device_nodes.h"
 
@@ -12,7 +11,7 @@ namespace cdom::nvidia {
 namespace fs = std::filesystem;
 using base::cat;
 
-std::vector<KernelGpu> kernel_gpus(const std::string& proc_driver) {
+std::vector<KernelGpu> kernel_gpus(const std::string& proc_driver, const ReadGpu& read) {
   if (proc_driver.empty()) return {};
   std::vector<std::string> folders;
   std::error_code error;
@@ -23,7 +22,7 @@ std::vector<KernelGpu> kernel_gpus(const std::string& proc_driver) {
   std::ranges::sort(folders);
   std::vector<KernelGpu> gpus;
   for (const std::string& folder : folders) {
-    const auto text = base::read_file(folder + "/information");
+    const auto text = read(folder + "/information");
     if (!text || text_field(*text, "GPU Excluded") == "Yes") continue;
     KernelGpu gpu{.uuid = text_field(*text, "GPU UUID")};
     if (gpu.uuid.find('?') != std::string::npos) gpu.uuid.clear();

@@ -3,6 +3,8 @@
 #include <poll.h>
 #include <sys/stat.h>
 
+#include <thread>
+
 #include "base/directory.h"
 #include "imex/daemon/config.h"
 #include "imex/daemon/hosts_file.h"
@@ -15,9 +17,10 @@ namespace cdom::imex {
 namespace {
 
 using nvidia::DeviceNode;
+using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::Pair;
 using ::testing::SizeIs;
 
 ino_t inode(const std::string& path) {
@@ -95,8 +98,7 @@ KernelFiles write_kernel_files(const base::Directory& dir) {
 
 TEST(DeviceNodes, AreTheGpusAndTheImexCapability) {
   const base::Directory dir;
-  GpuMinors known;
-  const auto nodes = needed_device_nodes(write_kernel_files(dir), known);
+  const auto nodes = NeededDeviceNodes(write_kernel_files(dir)).look();
   ASSERT_TRUE(nodes) << nodes.error().message;
   EXPECT_THAT(*nodes,
               ElementsAre(DeviceNode{"nvidia0", 195, 0, 0666}, DeviceNode{"nvidia1", 195, 1, 0666},
@@ -106,42 +108,77 @@ TEST(DeviceNodes, AreTheGpusAndTheImexCapability) {
 
 TEST(DeviceNodes, SaysWhatTheKernelDoesNotHave) {
   const base::Directory dir;
-  const KernelFiles kernel = write_kernel_files(dir);
-  GpuMinors known;
+  NeededDeviceNodes needed(write_kernel_files(dir));
   std::filesystem::remove(dir.at("nvidia/capabilities/fabric-imex-mgmt"));
-  EXPECT_THAT(needed_device_nodes(kernel, known).error().message, HasSubstr("fabric-imex-mgmt"));
+  EXPECT_THAT(needed.look().error().message, HasSubstr("fabric-imex-mgmt"));
   std::filesystem::remove_all(dir.at("nvidia/gpus"));
-  EXPECT_THAT(needed_device_nodes(kernel, known).error().message, HasSubstr("names no GPU"));
+  EXPECT_THAT(needed.look().error().message, HasSubstr("names no GPU"));
   dir.write("proc/devices", "Character devices:\n  1 mem\n");
-  EXPECT_THAT(needed_device_nodes(kernel, known).error().message, HasSubstr("no device nvidia"));
+  EXPECT_THAT(needed.look().error().message, HasSubstr("no device nvidia"));
 }
 
 // To read the file of a GPU takes as long as the driver hangs.
 TEST(DeviceNodes, ReadTheFileOfAGpuOnceWhileItIsThere) {
   const base::Directory dir;
-  const KernelFiles kernel = write_kernel_files(dir);
-  GpuMinors known;
-  const auto before = needed_device_nodes(kernel, known);
+  NeededDeviceNodes needed(write_kernel_files(dir));
+  const auto before = needed.look();
   ASSERT_TRUE(before);
   for (const char* gpu : {"0000:01:00.0", "0000:00:00.0"}) {
     dir.write(base::cat("nvidia/gpus/", gpu, "/information"), "it hangs\n");
   }
-  EXPECT_EQ(*needed_device_nodes(kernel, known), *before);
+  EXPECT_EQ(*needed.look(), *before);
   dir.write("nvidia/gpus/0000:02:00.0/information", "it hangs\n");
-  EXPECT_FALSE(needed_device_nodes(kernel, known));
-  EXPECT_THAT(known, SizeIs(2));
+  EXPECT_FALSE(needed.look());
   dir.write("nvidia/gpus/0000:02:00.0/information", "Device Minor: \t 2\n");
-  EXPECT_THAT(*needed_device_nodes(kernel, known), SizeIs(before->size() + 1));
+  EXPECT_THAT(*needed.look(), SizeIs(before->size() + 1));
 
   std::filesystem::remove_all(dir.at("nvidia/gpus/0000:01:00.0"));
-  EXPECT_THAT(*needed_device_nodes(kernel, known), SizeIs(before->size()));
-  EXPECT_THAT(known, ElementsAre(Pair("0000:00:00.0", 0), Pair("0000:02:00.0", 2)));
+  EXPECT_THAT(*needed.look(),
+              ElementsAre(DeviceNode{"nvidia0", 195, 0, 0666}, DeviceNode{"nvidia2", 195, 2, 0666},
+                          DeviceNode{"nvidiactl", 195, 255, 0666},
+                          DeviceNode{"nvidia-caps/nvidia-cap17", 234, 17, 0400}));
 
   const std::string devices = dir.read("proc/devices");
   dir.write("proc/devices", "Character devices:\n  1 mem\n");
-  EXPECT_FALSE(needed_device_nodes(kernel, known));
+  EXPECT_FALSE(needed.look());
   dir.write("proc/devices", devices);
-  EXPECT_FALSE(needed_device_nodes(kernel, known)) << "the driver was loaded again";
+  EXPECT_FALSE(needed.look()) << "the driver was loaded again";
+}
+
+TEST(DeviceNodes, AreReadAgainOfADriverThatWasLoadedBetweenTwoLooks) {
+  const base::Directory dir;
+  KernelFiles kernel = write_kernel_files(dir);
+  kernel.module = dir.at("module/nvidia");
+  dir.write("module/nvidia/refcnt", "1\n");
+  NeededDeviceNodes needed(kernel);
+  ASSERT_TRUE(needed.look());
+  dir.write("nvidia/gpus/0000:01:00.0/information", "Device Minor: \t 3\n");
+  dir.write("module/next/refcnt", "1\n");
+  std::filesystem::remove_all(kernel.module);
+  std::filesystem::rename(dir.at("module/next"), kernel.module);
+  EXPECT_THAT(*needed.look(), Contains(DeviceNode{"nvidia3", 195, 3, 0666}));
+}
+
+// A pipe without a writer is opened as late as the file of a driver that hangs is read.
+TEST(DeviceNodes, OfADriverThatHangsAreNotAwaitedForLong) {
+  const base::Directory dir;
+  const KernelFiles kernel = write_kernel_files(dir);
+  NeededDeviceNodes needed(kernel, std::chrono::seconds(1));
+  ASSERT_TRUE(needed.look());
+  const std::string file = kernel.driver + "/gpus/0000:02:00.0/information";
+  std::filesystem::create_directories(kernel.driver + "/gpus/0000:02:00.0");
+  ASSERT_EQ(mkfifo(file.c_str(), 0600), 0);
+  const auto nodes = needed.look();
+  ASSERT_FALSE(nodes);
+  EXPECT_THAT(nodes.error().message, AllOf(HasSubstr(file), HasSubstr("has not been read within"),
+                                           HasSubstr("the GPU driver hangs"), HasSubstr("Xid")));
+  std::filesystem::remove(file);
+  dir.write("nvidia/gpus/0000:02:00.0/information", "Device Minor: \t 2\n");
+  // It has come back, and the process that hung ends.
+  for (int i = 0; i < 1000 && !needed.look(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_TRUE(needed.look());
 }
 
 // Whatever the name switch of the system says.

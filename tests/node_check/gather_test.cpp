@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -52,6 +53,18 @@ TEST(NodeCheckGather, AGoodNodeLacksNothingButAnAgent) {
   EXPECT_THAT(requirements_that(Verdict::Fails, facts), IsEmpty());
   EXPECT_THAT(requirements_that(Verdict::Warning, facts), ElementsAre("registration socket"));
   EXPECT_THAT(requirements_that(Verdict::Unknown, facts), ElementsAre("NVLink fabric"));
+}
+
+TEST(NodeCheckGather, WhileTheDriverHangsAPersonHasAnAnswer) {
+  NodeOnDisk node;
+  node.places.driver_patience = std::chrono::milliseconds(50);
+  for (const char* gpu : {"0000:00:00.0", "0000:03:00.0"}) {
+    const std::string file = base::cat(node.places.proc_driver, "/gpus/", gpu, "/information");
+    fs::remove(file);
+    // Opening it lasts until somebody writes.
+    ASSERT_EQ(mkfifo(file.c_str(), 0600), 0);
+  }
+  EXPECT_EQ(node.facts().gpus, 4);
 }
 
 TEST(NodeCheckGather, ADriverWithoutThePackageOfImex) {

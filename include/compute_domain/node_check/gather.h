@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "compute_domain/base/clock.h"
 #include "compute_domain/imex/driver_root.h"
 #include "compute_domain/node_check/node_facts.h"
 #include "compute_domain/nvidia/fabric_verdict.h"
@@ -40,6 +41,9 @@ struct Places {
   // Gathers only what a Finding with a reason needs, beside a daemon that may start at any moment:
   // no port is bound; a port counts as taken when `proc` shows who listens on it at every address.
   bool is_brief = false;
+  // With the files of a driver that hangs, where somebody waits for the answer: a brief look is a
+  // process of its own, which is ended when it lasts too long.
+  base::Duration driver_patience = std::chrono::seconds(2);
 };
 
 // All but the fabric, which is NVML's to say.

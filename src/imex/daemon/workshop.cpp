@@ -10,7 +10,6 @@
 #include "compute_domain/base/text.h"
 #include "compute_domain/imex/tool_link.h"
 #include "imex/daemon/config.h"
-#include "imex/host/needed_device_nodes.h"
 
 namespace cdom::imex {
 
@@ -58,12 +57,8 @@ Result<void> Workshop::check() {
     if (const auto tls = read_tls_files(options_.tls_directory); !tls) return tls.error();
   }
   if (!options_.makes_device_files) return {};
-  const auto nodes = device_nodes();
+  const auto nodes = device_nodes_.look();
   return nodes ? Result<void>() : Result<void>(nodes.error());
-}
-
-Result<std::vector<nvidia::DeviceNode>> Workshop::device_nodes() {
-  return needed_device_nodes({options_.devices_path, options_.kernel_driver_path}, gpu_minors_);
 }
 
 // The kernel driver has one session of IMEX per machine. Where the driver root is the node's own
@@ -87,7 +82,7 @@ Result<Command> Workshop::prepare(const Want& want) {
   if (!files) return files.error();
   if (auto linked = link_tool(*files, options_.directory); !linked) return linked.error();
   if (options_.makes_device_files) {
-    const auto nodes = device_nodes();
+    const auto nodes = device_nodes_.look();
     if (!nodes) return nodes.error();
     if (auto made = nvidia::make_device_nodes(*nodes, options_.dev_path); !made) {
       return made.error();

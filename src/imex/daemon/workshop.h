@@ -18,7 +18,9 @@ namespace cdom::imex {
 
 class Workshop {
  public:
-  explicit Workshop(const SupervisorOptions& options) : options_(options) {}
+  explicit Workshop(const SupervisorOptions& options)
+      : options_(options),
+        device_nodes_({.devices = options.devices_path, .driver = options.kernel_driver_path}) {}
 
   // Whether the driver's files and devices are there.
   [[nodiscard]] base::Result<void> check();
@@ -39,17 +41,18 @@ class Workshop {
   void clear_away() const;
   // `nvidia-imex-ctl` for what was prepared last, with these arguments.
   [[nodiscard]] Command control_tool(std::vector<std::string> arguments) const;
+  // Whether that is a process that reads a file of the driver for it.
+  [[nodiscard]] bool has(pid_t pid) const { return device_nodes_.has(pid); }
 
  private:
   [[nodiscard]] std::string at(const char* name) const;
   [[nodiscard]] DriverPlace driver_place() const;
   [[nodiscard]] base::Result<void> check_for_other_daemons() const;
-  base::Result<std::vector<nvidia::DeviceNode>> device_nodes();
   base::Result<std::vector<BindMount>> mounts() const;
 
   const SupervisorOptions& options_;
   Command tool_;
-  GpuMinors gpu_minors_;  // a daemon can start again also while the driver hangs
+  NeededDeviceNodes device_nodes_;
   std::string tls_revision_;
   std::string host_socket_;  // as this pod sees it
   bool joins_socket_ = false, knows_form_ = false;
