@@ -29,6 +29,19 @@ TEST(Informer, ListsPageByPageThenWatches) {
   EXPECT_THAT(rig.server.targets("watch=true"), ElementsAre(HasSubstr("resourceVersion=103")));
 }
 
+// What others derive of the first list is not whole before.
+TEST(Informer, HasSyncedOnceAllOfTheFirstListHasBeenTold) {
+  InformerRig rig;
+  for (const char* name : {"a", "b"}) rig.server.put(name, "1");
+  std::vector<bool> synced;
+  rig.informer.on_change(
+      [&](const auto*, const auto*) { synced.push_back(rig.informer.store().has_synced()); });
+  rig.settle();
+  rig.server.put("a", "2");
+  rig.settle();
+  EXPECT_THAT(synced, ElementsAre(false, false, true));
+}
+
 TEST(Informer, TellsEveryChangeWithBeforeAndAfter) {
   InformerRig rig;
   rig.server.put("a", "1");

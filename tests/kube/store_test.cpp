@@ -342,11 +342,13 @@ TEST(PackedStore, GivesOneStateForBothWhereOnlyTheVersionHasChanged) {
   EXPECT_NE(store.put(object).before->meta.uid, "u-2");
 }
 
-TYPED_TEST(AnyStore, HasSyncedOnceItWasListed) {
+TYPED_TEST(AnyStore, HasSyncedOnceItWasListedAndTold) {
   TypeParam store;
   EXPECT_FALSE(store.has_synced());
   EXPECT_EQ(store.seen_version(), 0U);
   store.replace({}, "41");
+  EXPECT_FALSE(store.has_synced()) << "nobody has heard of it yet";
+  store.set_synced();
   EXPECT_TRUE(store.has_synced());
   store.see_version("42");
   EXPECT_EQ(store.seen_version(), 42U);

@@ -120,6 +120,8 @@ class Informer : private WatchSource {
     unreadable_.keep_only(listed_unreadable_);
     for (const auto& [name, object] : std::exchange(listed_unreadable_, {})) note(object);
     changes.for_each([this](const Change<Stored>& change) { tell(change); });
+    // What others have derived of the first list is whole only now.
+    store_.set_synced();
   }
 
   // Of all of the namespace's objects: with a selector an API server may look for long at those

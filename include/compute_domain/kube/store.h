@@ -67,7 +67,7 @@ class Store {
   // How often something has changed here, but the version of an object alone where the form of the
   // store knows that: what was worked out of all objects holds while it is the same.
   [[nodiscard]] std::uint64_t changes() const;
-  // Whether it has ever been listed completely.
+  // Whether it has ever been listed completely, and whoever follows it has heard of all that.
   [[nodiscard]] bool has_synced() const;
   // Every change up to this resource version is in here; 0 before the first list.
   [[nodiscard]] std::uint64_t seen_version() const;
@@ -82,6 +82,7 @@ class Store {
   Changes replace(Listed objects, const std::string& resource_version,
                   const std::set<api::ObjectName>& staying = {});
   void see_version(const std::string& resource_version);
+  void set_synced();
 
  private:
   // Slots: an object has the same for as long as it is here. What stands beside the objects names
@@ -360,8 +361,13 @@ typename Store<T, Form>::Changes Store<T, Form>::replace(Listed objects,
     changes.add_gone(std::move(object));
   }
   seen_version_ = version_number(resource_version);
-  synced_ = true;
   return changes;
+}
+
+template <class T, template <class> class Form>
+void Store<T, Form>::set_synced() {
+  const std::unique_lock lock(mutex_);
+  synced_ = true;
 }
 
 template <class T, template <class> class Form>
