@@ -138,7 +138,7 @@ class Controller::Loop {
   bool process_one(Lane& lane, Queue& queue);
   void process(Turn turn, const Key& key);
   void process_domain(Turn& turn, const Key& key);
-  bool cuts_off(Turn& turn) const;
+  bool cuts_off(Turn& turn, bool begins_elsewhere = false) const;
   bool lacks_its_watch(const Key& key);
   using Decide = std::function<core::Plan()>;
   void reconcile_one(Turn& turn, const Key& key, const Decide& decide);
@@ -340,8 +340,8 @@ void Controller::Loop::process(Turn turn, const Key& key) {
 }
 
 // Asked where something is left to do.
-bool Controller::Loop::cuts_off(Turn& turn) const {
-  turn.is_cut = turn.lane.is_over(turn.queue, clock_.elapsed() - turn.start);
+bool Controller::Loop::cuts_off(Turn& turn, bool begins_elsewhere) const {
+  turn.is_cut = turn.lane.is_over(turn.queue, clock_.elapsed() - turn.start, begins_elsewhere);
   return turn.is_cut;
 }
 
@@ -456,9 +456,11 @@ Applied Controller::Loop::apply_each(Turn& turn, const Key& key, core::Plan& pla
   const auto first = std::stable_partition(plan.actions.begin(), plan.actions.end(), is_event);
   std::vector<core::Action> done(plan.actions.begin(), first), failed;
   Applied all = apply_({.actions = done, .look_again = std::nullopt});
-  for (auto it = first; it != plan.actions.end() && !cuts_off(turn); ++it) {
+  bool begins_elsewhere = false;  // the next turn: what did not succeed comes after the others then
+  for (auto it = first; it != plan.actions.end() && !cuts_off(turn, begins_elsewhere); ++it) {
     turn.beat();
     core::Action& action = *it;
+    begins_elsewhere = std::holds_alternative<core::CreateDomain>(action);
     Applied one = apply_({.actions = {action}, .look_again = std::nullopt});
     all.written = newest_of(all.written, one.written);
     if (one.result) {

@@ -17,6 +17,11 @@ std::string strand_of(const Key& key) {
       return "agent labels of nodes";
     case Key::Kind::Report:
       return "reports of nodes";
+    // A namespace may have the name of a clique, and no name of one has a space.
+    case Key::Kind::Workloads:
+      return cat("namespace ", key.id);
+    case Key::Kind::Placement:
+      return "placement of all";
     default:
       return key.id;
   }
@@ -43,9 +48,9 @@ bool Lane::is_to_be_done(const Key& key, Queue& queue) {
 }
 
 void Lane::end_turn(const Key& key, Queue& queue, base::Duration took, bool is_cut) {
-  if (is_cut) queue.forget(key);
-  queue.done(key);
   const bool is_long = took >= kLongTurn, is_apart = &queue == &apart_;
+  if (is_cut && !is_apart) queue.forget(key);
+  queue.done(key);
   if (is_long || is_apart) note_turn(strand_of(key), is_apart, is_long);
   if (is_cut) queue_of(key).add(key);
 }

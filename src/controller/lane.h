@@ -21,8 +21,9 @@
 
 namespace cdom::controller {
 
-// What has one worker at a time: the keys with one id. Keys of Nodes are so many, and each of them
-// so alone, that all of one kind go together; the label of a Node and its report may go apart.
+// What has one worker at a time: the keys of one domain, clique or namespace. Keys of Nodes are so
+// many, and each of them so alone, that all of one kind go together; the label of a Node and its
+// report may go apart.
 std::string strand_of(const Key& key);
 
 class Lane {
@@ -48,9 +49,10 @@ class Lane {
   // For the worker that has taken `key` from `queue`: false, and it is in the other queue, when its
   // strand has the other worker now.
   [[nodiscard]] bool is_to_be_done(const Key& key, Queue& queue);
-  // Whether a turn that has taken so long leaves the rest to the worker apart.
-  [[nodiscard]] bool is_over(const Queue& queue, base::Duration took) const {
-    return &queue == &queue_ && took >= kLongTurn;
+  // Whether a turn that has taken so long leaves the rest to the worker apart; that one lets others
+  // come between too where the key's next turn `begins_elsewhere`.
+  [[nodiscard]] bool is_over(const Queue& queue, base::Duration took, bool begins_elsewhere) const {
+    return took >= kLongTurn && (&queue == &queue_ || begins_elsewhere);
   }
   // The worker is done with it, and this is how long its turn took. One that was cut, as is_over()
   // wanted, goes on apart at once.

@@ -63,6 +63,14 @@ TEST_F(Lanes, TakeAllNodesOfAKindApart) {
   EXPECT_FALSE(is_apart(workloads_key("labels")));
 }
 
+TEST_F(Lanes, TakeANamespaceApartAndNothingElseOfItsName) {
+  add(workloads_key("placement"));
+  turn(queue_, 10s);
+  EXPECT_TRUE(is_apart(workloads_key("placement")));
+  EXPECT_FALSE(is_apart(placement_key()));
+  EXPECT_FALSE(is_apart(clique_key("placement")));
+}
+
 TEST_F(Lanes, PassOnWhatWaitsInTheOtherQueue) {
   add(domain_);
   add(list_);
@@ -181,9 +189,10 @@ TEST_F(Lanes, SayOfEitherQueueThatAKeyFails) {
 }
 
 TEST_F(Lanes, EndOnlyTurnsOfWorkersForWhichOthersWait) {
-  EXPECT_FALSE(lane_.is_over(queue_, 4s));
-  EXPECT_TRUE(lane_.is_over(queue_, 5s));
-  EXPECT_FALSE(lane_.is_over(apart_, 1h));
+  EXPECT_FALSE(lane_.is_over(queue_, 4s, false));
+  EXPECT_TRUE(lane_.is_over(queue_, 5s, false));
+  EXPECT_FALSE(lane_.is_over(apart_, 1h, false));
+  EXPECT_TRUE(lane_.is_over(apart_, 5s, true)) << "one that can go on elsewhere";
 }
 
 // Two workers, and one that adds keys, as threads: each strand is at one of them at a time.
