@@ -9,6 +9,7 @@ using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 TEST(NodeAgent, PublishesItsReportThenItsSliceAndIsQuiet) {
@@ -333,6 +334,41 @@ TEST(NodeAgent, SaysThatTheDiskIsFullAndGoesOnWhenItIsNot) {
   rig.checkpoints.error.reset();
   rig.pass(seconds(3));
   EXPECT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
+}
+
+// The end of another tenant's daemon says nothing of the next one's.
+TEST(NodeAgent, TellsNothingOfADaemonThatCouldNotBeStartedForAnotherDomain) {
+  Rig rig;
+  rig.settle();
+  const core::ClaimRef before = rig.make_claim("a");
+  rig.write_list({before.uid});
+  rig.imex.start_error = base::Error{base::ErrorKind::Unavailable, "nvidia-imex of a: no file"};
+  rig.agent->prepare(before);
+  rig.pass(seconds(2));
+  ASSERT_EQ(rig.report().groups.at(0).state, api::DaemonState::Failed);
+  ASSERT_EQ(rig.unprepare(before).state, ClaimStep::State::Done);
+  rig.write_list({}, false, 1);
+  rig.imex.start_error.reset();
+  rig.pass(minutes(10));
+
+  const core::ClaimRef claim = rig.make_claim("b", "other-uid");
+  rig.write_list({claim.uid}, true, 1, "other-uid");
+  EXPECT_THAT(rig.agent->prepare(claim).reason, Not(HasSubstr("of a")));
+  const auto group_of_it = [&] {
+    for (const api::ImexGroupReport& group : rig.report().groups) {
+      if (group.group == core::group_id({"other-uid", kClique})) return group;
+    }
+    return api::ImexGroupReport{};
+  };
+  for (int steps = 0; steps < 200 && rig.agent->step(); ++steps) {
+    EXPECT_NE(group_of_it().state, api::DaemonState::Failed);
+    EXPECT_THAT(rig.agent->prepare(claim).reason, Not(HasSubstr("of a")));
+  }
+  ASSERT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
+  rig.pass(seconds(5));
+  EXPECT_EQ(group_of_it().state, api::DaemonState::Ready);
+  EXPECT_EQ(group_of_it().restarts, 0);
+  EXPECT_FALSE(group_of_it().last_failure);
 }
 
 TEST(NodeAgent, TriesAgainWhenTheDaemonCannotBeStarted) {

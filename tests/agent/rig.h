@@ -155,10 +155,10 @@ class Rig {
   }
 
   // Writes the list of the domain `train` with this node as a member that admits these claims.
-  void write_list(const std::vector<std::string>& admits, bool member = true,
-                  std::int64_t term = 1) {
+  void write_list(const std::vector<std::string>& admits, bool member = true, std::int64_t term = 1,
+                  const std::string& domain_uid = "train-uid") {
     api::NodeList list;
-    list.group = group();
+    list.group = core::group_id({domain_uid, kClique});
     list.clique = kClique;
     list.slots = 18;
     list.complete = true;
@@ -173,7 +173,7 @@ class Rig {
                      .admits = {}}};
     for (const std::string& uid : admits) list.entries[0].admits.push_back({uid, 0});
     api::ComputeDomain domain;
-    domain.meta.uid = "train-uid";
+    domain.meta.uid = domain_uid;
     domain.meta.ns = "team-a";
     core::Settings settings;
     settings.operator_namespace = kNamespace;

@@ -324,8 +324,10 @@ std::string lack_of(NodeDraft& draft, const PreparedClaim& claim) {
            "compute-domain-imex pod of this node have its POD_IP?";
   }
   if (!is_running_for(daemon, *served)) {
-    return daemon->message.empty() ? "the IMEX daemon is about to start"
-                                   : cat("the IMEX daemon does not run: ", daemon->message);
+    const bool is_of_it = daemon->group == served->group;  // and not of the group before
+    return daemon->message.empty() || !is_of_it
+               ? "the IMEX daemon is about to start"
+               : cat("the IMEX daemon does not run: ", daemon->message);
   }
   if (daemon->phase == base::DaemonPhase::Ready) {
     return cat("the daemon of IMEX group ", served->group, " runs with another node table");

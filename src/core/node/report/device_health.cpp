@@ -32,7 +32,8 @@ void judge_daemon(const NodeWorld& world, const ServedImexGroup& served, DeviceH
     const std::string what = is_running_for(world.daemon, served) ? "the IMEX daemon is not READY"
                                                                   : "the IMEX daemon does not run";
     const std::string& why = world.daemon->message;
-    health.message = why.empty() ? what : cat(what, ": ", why);
+    const bool is_of_it = world.daemon->group == served.group;
+    health.message = why.empty() || !is_of_it ? what : cat(what, ": ", why);
   }
 }
 

@@ -270,7 +270,10 @@ std::optional<DaemonReport> daemon_report(NodeDraft& draft, const ServedImexGrou
       return report;
     }
   }
-  const bool failed = !daemon || (daemon->phase == base::DaemonPhase::Failed && !daemon->running);
+  // What is left of another group's daemon says nothing of this one's.
+  const bool has_failed = daemon && daemon->group == served.group && !daemon->running &&
+                          daemon->phase == base::DaemonPhase::Failed;
+  const bool failed = !daemon || has_failed;
   if (failed) return failed_report(draft, served, said);
   if (!says_stopped(draft.world, served)) return std::nullopt;
   // "Stopped" is taken back before the daemon starts.
