@@ -371,6 +371,24 @@ TEST(NodeAgent, TellsNothingOfADaemonThatCouldNotBeStartedForAnotherDomain) {
   EXPECT_FALSE(group_of_it().last_failure);
 }
 
+TEST(NodeAgent, GivesAdminAccessToWhatRunsNowWhereWhatItLookedAtHasEnded) {
+  Rig rig;
+  rig.settle();
+  const core::ClaimRef before = rig.make_claim("a");
+  rig.write_list({before.uid});
+  ASSERT_EQ(rig.prepare(before).state, ClaimStep::State::Done);
+  const core::ClaimRef look = rig.make_claim("look", "train-uid", true);
+  ASSERT_EQ(rig.prepare(look).state, ClaimStep::State::Done);
+  ASSERT_EQ(rig.unprepare(before).state, ClaimStep::State::Done);
+  rig.write_list({}, false, 1);
+  rig.pass(minutes(1));
+  const core::ClaimRef claim = rig.make_claim("b", "other-uid");
+  rig.write_list({claim.uid}, true, 1, "other-uid");
+  rig.pass(seconds(1));
+  ASSERT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
+  EXPECT_EQ(rig.prepare(look).state, ClaimStep::State::Done);
+}
+
 TEST(NodeAgent, TriesAgainWhenTheDaemonCannotBeStarted) {
   Rig rig;
   rig.settle();

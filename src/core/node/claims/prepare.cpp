@@ -259,10 +259,17 @@ bool is_as_it_was(const PreparedClaim& claim, const ClaimWish& wish, const Admit
          claim.group == admitted.list->stored.list->group && has_its_channel;
 }
 
+// A claim with admin access looks at what runs here, which may be another group by now.
+bool looks_at_what_has_ended(const NodeDraft& draft, const PreparedClaim& claim) {
+  const auto& served = draft.checkpoint.served;
+  return claim.admin_access && (!served || served->group != claim.group);
+}
+
 void begin(NodeDraft& draft, const WantedClaim& wanted) {
   const auto known = draft.checkpoint.claims.find(wanted.claim.uid);
   if (known != draft.checkpoint.claims.end()) {
-    const bool redo = known->second.devices.empty();  // taken over without its devices
+    const bool redo = known->second.devices.empty() ||  // taken over without its devices
+                      looks_at_what_has_ended(draft, known->second);
     const bool is_ending = known->second.phase == ClaimPhase::Ending;
     if (is_ending && known->second.held_by.empty()) return wait_for_its_end(draft, wanted);
     if (!redo && !is_ending) return;
