@@ -71,7 +71,9 @@ Result<void> Apply::act(const core::StartDaemon& intent) {
 }
 
 Result<void> Apply::act(const core::SignalDaemon&) { return ports_.imex.signal(); }
-Result<void> Apply::act(const core::StopDaemon&) { return ports_.imex.stop(); }
+Result<void> Apply::act(const core::StopDaemon& intent) {
+  return intent.has_ended ? ports_.imex.withdraw() : ports_.imex.stop();
+}
 Result<void> Apply::act(const core::PauseDriver& intent) {
   return ports_.imex.pause_driver(intent.is_paused);
 }

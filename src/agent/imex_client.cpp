@@ -302,13 +302,18 @@ Result<void> ImexClient::signal() { return ask(imex::Signal{}); }
 Result<void> ImexClient::stop() {
   auto stopped = ask(imex::Stop{});
   if (stopped || stopped.error().kind != ErrorKind::NotFound) return stopped;
+  auto withdrawn = withdraw();
+  return withdrawn || withdrawn.error().kind != ErrorKind::Conflict ? withdrawn : stopped;
+}
+
+Result<void> ImexClient::withdraw() {
   // A supervisor that starts reads this file while it holds the mark: either it finds the
   // withdrawal, or this agent finds the supervisor.
   const std::string withdrawal = imex::withdrawal_of(socket_path_);
   if (auto written = base::replace_file(withdrawal, ""); !written) return written;
   if (supervisor_has_ended(socket_path_)) return {};
   (void)base::remove_file(withdrawal);
-  return stopped;
+  return Error{ErrorKind::Conflict, "compute-domain-imex is there again"};
 }
 
 }  // namespace cdom::agent

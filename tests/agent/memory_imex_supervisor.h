@@ -2,6 +2,7 @@
 // real one: one at a time, and a signal before its first answer ends it. Outlives agents.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -24,6 +25,7 @@ class MemoryImexSupervisor : public ImexSupervisor {
   std::uint64_t reports = 0;               // what an answer to something else may have brought
   int questions = 0;                       // for its status
   int starts = 0, stops = 0, signals = 0, forgets = 0;
+  std::function<void()> before_withdrawal;
 
   void become_ready(const std::set<std::int64_t>& connected = {}) {
     daemon.answers = true;
@@ -84,6 +86,11 @@ class MemoryImexSupervisor : public ImexSupervisor {
     ++signals;
     daemon.signalled = clock_.elapsed();
     return {};
+  }
+  base::Result<void> withdraw() override {
+    if (before_withdrawal) before_withdrawal();
+    if (error && error->kind == base::ErrorKind::NotFound) return stop();
+    return error ? *error : base::Error{base::ErrorKind::Conflict, "it is there again"};
   }
   base::Result<void> stop() override {
     // Of a supervisor that has ended the wish is withdrawn.

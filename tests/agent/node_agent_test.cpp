@@ -389,6 +389,25 @@ TEST(NodeAgent, GivesAdminAccessToWhatRunsNowWhereWhatItLookedAtHasEnded) {
   EXPECT_EQ(rig.prepare(look).state, ClaimStep::State::Done);
 }
 
+TEST(NodeAgent, WaitsForTheDaemonThatASuccessorOfItsSupervisorHasStartedMeanwhile) {
+  Rig rig;
+  rig.settle();
+  const core::ClaimRef claim = rig.make_claim("a");
+  rig.write_list({claim.uid});
+  ASSERT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
+  rig.pass(seconds(5));
+  rig.imex.error = base::Error{base::ErrorKind::NotFound, "compute-domain-imex has ended"};
+  rig.imex.before_withdrawal = [&] { rig.imex.error.reset(); };
+  rig.agent->unprepare(claim);
+  rig.settle();
+  EXPECT_NE(rig.agent->unprepare(claim).state, ClaimStep::State::Done);
+  EXPECT_EQ(rig.report().groups.at(0).state, api::DaemonState::Ready) << "it runs";
+  rig.pass(seconds(10));
+  EXPECT_EQ(rig.agent->unprepare(claim).state, ClaimStep::State::Done);
+  EXPECT_FALSE(rig.imex.daemon.running);
+  EXPECT_EQ(rig.report().groups.at(0).state, api::DaemonState::Stopped);
+}
+
 TEST(NodeAgent, TriesAgainWhenTheDaemonCannotBeStarted) {
   Rig rig;
   rig.settle();

@@ -32,6 +32,7 @@ class ImexClient : public ImexSupervisor {
   base::Result<void> start(const core::StartDaemon& config) override;
   base::Result<void> signal() override;
   base::Result<void> stop() override;
+  base::Result<void> withdraw() override;
   base::Result<void> pause_driver(bool is_paused) override;
 
   // Kubelet's record of claims, as its file has it.

@@ -30,6 +30,8 @@ class ImexSupervisor {
   // When the supervisor itself has ended, the start that was asked for is withdrawn, so that its
   // successor starts none.
   virtual base::Result<void> stop() = 0;
+  // Only that; Conflict: there is a supervisor, which may have started the daemon again.
+  virtual base::Result<void> withdraw() = 0;
   // NVML is asked no more, and what asks it is killed; or it is asked again. A daemon goes on.
   virtual base::Result<void> pause_driver(bool is_paused) = 0;
 };

@@ -47,6 +47,8 @@ struct SignalDaemon {
 };
 // SIGTERM. Done when the daemon's status says that it has ended.
 struct StopDaemon {
+  // It has, with its supervisor: a successor must not start it again. Fails where one has.
+  bool has_ended = false;
   friend bool operator==(const StopDaemon&, const StopDaemon&) = default;
 };
 // Has NVML asked no more, and what asks it ended; or asked again.

@@ -28,7 +28,7 @@ struct NodeDraft {
   void add(NodeIntent intent) { plan.on_node.push_back(std::move(intent)); }
   void add(ServerIntent intent) { plan.on_server.push_back(std::move(intent)); }
   void stop_daemon() {
-    add(StopDaemon{});
+    add(StopDaemon{.has_ended = !world.daemon && world.supervisor_has_ended});
     stops_daemon = true;
   }
   // The checkpoint as it now is; to be called before any side effect that depends on it.

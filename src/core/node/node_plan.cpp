@@ -23,7 +23,10 @@ struct IntentText {
     return cat("start the daemon of IMEX group ", i.group, " in slot ", i.slot);
   }
   std::string operator()(const SignalDaemon&) const { return "send SIGUSR1 to the IMEX daemon"; }
-  std::string operator()(const StopDaemon&) const { return "stop the IMEX daemon"; }
+  std::string operator()(const StopDaemon& i) const {
+    return i.has_ended ? "keep the IMEX daemon that has ended from starting again"
+                       : "stop the IMEX daemon";
+  }
   std::string operator()(const PauseDriver& i) const {
     return i.is_paused ? "have NVML asked no more" : "have NVML asked again";
   }

@@ -163,6 +163,11 @@ base::Result<void> SimulatedSupervisor::stop() {
   return {};
 }
 
+// It does not end before its node.
+base::Result<void> SimulatedSupervisor::withdraw() {
+  return base::Error{base::ErrorKind::Conflict, "the simulated compute-domain-imex is there"};
+}
+
 // There is no driver, but the word.
 base::Result<void> SimulatedSupervisor::pause_driver(bool is_paused) {
   last_.driver_paused = is_paused;

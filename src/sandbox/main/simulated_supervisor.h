@@ -33,6 +33,7 @@ class SimulatedSupervisor : public agent::ImexSupervisor {
   base::Result<void> start(const core::StartDaemon& config) override;
   base::Result<void> signal() override;
   base::Result<void> stop() override;
+  base::Result<void> withdraw() override;
   base::Result<void> pause_driver(bool is_paused) override;
 
   // Why the node takes no daemon; "" when it does. It is asked for each status and each start.
