@@ -216,7 +216,7 @@ class NodeAgent::Shell {
     channel_count_ = world.channel_count;
     if (rests(world, plan)) rests_until_ = clock_.elapsed() + kLongestRest;
     if (plan.on_node.empty() && plan.on_server.empty()) return false;
-    return carry_out(plan, *std::move(hold));
+    return carry_out(world, plan, *std::move(hold));
   }
 
   // Another agent's turn takes no longer than what it has to write.
@@ -464,12 +464,15 @@ class NodeAgent::Shell {
 
   // Whether anything was done. What kubelet waits for does not wait for the API server, nor does
   // another agent of this node.
-  bool carry_out(const core::NodePlan& plan, std::unique_ptr<CheckpointStore::Hold> hold) {
+  bool carry_out(const core::NodeWorld& world, const core::NodePlan& plan,
+                 std::unique_ptr<CheckpointStore::Hold> hold) {
     const auto done = apply_.on_the_node(plan.on_node);
     hold.reset();
     follow_lists();
     if (!done) {
       back_off(done.error().message);
+      // A disk that is full does not keep a daemon that has ended Ready.
+      if (const auto report = core::report_of_failure(world, plan)) send({*report});
       has_news_ = true;
       return true;
     }
@@ -482,18 +485,21 @@ class NodeAgent::Shell {
     logged_error_.clear();
     retry_at_.reset();
     const bool acted = !plan.on_node.empty();
-    // While intents of an earlier plan are under way, none is sent: a new decision follows when
-    // they are done.
-    const bool sends = !server_is_busy_ && !plan.on_server.empty();
-    if (sends) {
-      server_is_busy_ = true;
-      server_.report_is_sent(std::ranges::any_of(plan.on_server, [](const auto& intent) {
-        return std::holds_alternative<core::PublishReport>(intent);
-      }));
-      mail_.orders.post(CarryOut{plan.on_server});
-    }
+    const bool sends = send(plan.on_server);
     has_news_ = acted;
     return acted || sends;
+  }
+
+  // While intents of an earlier plan are under way, none is sent: a new decision follows when they
+  // are done.
+  bool send(const std::vector<core::ServerIntent>& intents) {
+    if (server_is_busy_ || intents.empty()) return false;
+    server_is_busy_ = true;
+    server_.report_is_sent(std::ranges::any_of(intents, [](const auto& intent) {
+      return std::holds_alternative<core::PublishReport>(intent);
+    }));
+    mail_.orders.post(CarryOut{intents});
+    return true;
   }
 
   void back_off(const std::string& error) {

@@ -336,6 +336,45 @@ TEST(NodeAgent, SaysThatTheDiskIsFullAndGoesOnWhenItIsNot) {
   EXPECT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
 }
 
+TEST(NodeAgent, SaysThatTheDaemonHasEndedThoughTheDiskIsFull) {
+  Rig rig;
+  rig.settle();
+  const core::ClaimRef claim = rig.make_claim("a");
+  rig.write_list({claim.uid});
+  ASSERT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
+  rig.pass(seconds(5));
+  ASSERT_EQ(rig.report().groups.at(0).state, api::DaemonState::Ready);
+  rig.checkpoints.error = base::Error{base::ErrorKind::Unavailable, "no space left on device"};
+  rig.imex.die("nvidia-imex was ended by SIGKILL");
+  rig.pass(seconds(30));
+  const api::ImexGroupReport told = rig.report().groups.at(0);
+  EXPECT_EQ(told.state, api::DaemonState::Failed);
+  EXPECT_THAT(told.message, HasSubstr("was ended by SIGKILL"));
+  EXPECT_THAT(told.claims, ElementsAre(claim.uid));
+  EXPECT_FALSE(told.last_loss) << "that is told when it can be remembered";
+  const int writes = rig.wire.writes;
+  rig.pass(minutes(5));
+  EXPECT_EQ(rig.wire.writes, writes) << "once";
+
+  rig.checkpoints.error.reset();
+  rig.pass(seconds(30));
+  ASSERT_TRUE(rig.report().groups.at(0).last_loss);
+  EXPECT_THAT(rig.report().groups.at(0).lost_claims, ElementsAre(claim.uid));
+}
+
+TEST(NodeAgent, DoesNotSayThatADaemonHasStoppedWhileTheDiskIsFull) {
+  Rig rig;
+  rig.settle();
+  const core::ClaimRef claim = rig.make_claim("a");
+  rig.write_list({claim.uid});
+  ASSERT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
+  rig.pass(seconds(5));
+  rig.checkpoints.error = base::Error{base::ErrorKind::Unavailable, "no space left on device"};
+  rig.agent->unprepare(claim);
+  rig.pass(seconds(30));
+  EXPECT_EQ(rig.report().groups.at(0).state, api::DaemonState::Ready);
+}
+
 // The end of another tenant's daemon says nothing of the next one's.
 TEST(NodeAgent, TellsNothingOfADaemonThatCouldNotBeStartedForAnotherDomain) {
   Rig rig;
@@ -371,24 +410,6 @@ TEST(NodeAgent, TellsNothingOfADaemonThatCouldNotBeStartedForAnotherDomain) {
   EXPECT_FALSE(group_of_it().last_failure);
 }
 
-TEST(NodeAgent, GivesAdminAccessToWhatRunsNowWhereWhatItLookedAtHasEnded) {
-  Rig rig;
-  rig.settle();
-  const core::ClaimRef before = rig.make_claim("a");
-  rig.write_list({before.uid});
-  ASSERT_EQ(rig.prepare(before).state, ClaimStep::State::Done);
-  const core::ClaimRef look = rig.make_claim("look", "train-uid", true);
-  ASSERT_EQ(rig.prepare(look).state, ClaimStep::State::Done);
-  ASSERT_EQ(rig.unprepare(before).state, ClaimStep::State::Done);
-  rig.write_list({}, false, 1);
-  rig.pass(minutes(1));
-  const core::ClaimRef claim = rig.make_claim("b", "other-uid");
-  rig.write_list({claim.uid}, true, 1, "other-uid");
-  rig.pass(seconds(1));
-  ASSERT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
-  EXPECT_EQ(rig.prepare(look).state, ClaimStep::State::Done);
-}
-
 TEST(NodeAgent, WaitsForTheDaemonThatASuccessorOfItsSupervisorHasStartedMeanwhile) {
   Rig rig;
   rig.settle();
@@ -406,6 +427,24 @@ TEST(NodeAgent, WaitsForTheDaemonThatASuccessorOfItsSupervisorHasStartedMeanwhil
   EXPECT_EQ(rig.agent->unprepare(claim).state, ClaimStep::State::Done);
   EXPECT_FALSE(rig.imex.daemon.running);
   EXPECT_EQ(rig.report().groups.at(0).state, api::DaemonState::Stopped);
+}
+
+TEST(NodeAgent, GivesAdminAccessToWhatRunsNowWhereWhatItLookedAtHasEnded) {
+  Rig rig;
+  rig.settle();
+  const core::ClaimRef before = rig.make_claim("a");
+  rig.write_list({before.uid});
+  ASSERT_EQ(rig.prepare(before).state, ClaimStep::State::Done);
+  const core::ClaimRef look = rig.make_claim("look", "train-uid", true);
+  ASSERT_EQ(rig.prepare(look).state, ClaimStep::State::Done);
+  ASSERT_EQ(rig.unprepare(before).state, ClaimStep::State::Done);
+  rig.write_list({}, false, 1);
+  rig.pass(minutes(1));
+  const core::ClaimRef claim = rig.make_claim("b", "other-uid");
+  rig.write_list({claim.uid}, true, 1, "other-uid");
+  rig.pass(seconds(1));
+  ASSERT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
+  EXPECT_EQ(rig.prepare(look).state, ClaimStep::State::Done);
 }
 
 TEST(NodeAgent, TriesAgainWhenTheDaemonCannotBeStarted) {

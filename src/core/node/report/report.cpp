@@ -531,4 +531,30 @@ void forget_stopped(NodeDraft& draft) {
   if (erased > 0) draft.save_checkpoint();
 }
 
+std::optional<PublishReport> report_of_failure(const NodeWorld& world, const NodePlan& plan) {
+  const auto* said = published(world);
+  const auto& served = world.checkpoint.served;
+  if (said == nullptr || !served) return std::nullopt;
+  for (const ServerIntent& intent : plan.on_server) {
+    const auto* planned = std::get_if<PublishReport>(&intent);
+    if (planned == nullptr) continue;
+    const auto* now = api::find_group(planned->report, served->group);
+    PublishReport told{planned->current, said->status};
+    const auto before =
+        std::ranges::find(told.report.groups, served->group, &api::ImexGroupReport::group);
+    if (now == nullptr || before == told.report.groups.end() || now->term != before->term ||
+        before->state != DaemonState::Ready || now->state != DaemonState::Failed) {
+      return std::nullopt;
+    }
+    before->state = now->state;
+    before->since = now->since;
+    before->message = now->message;
+    before->connected.clear();
+    before->unreachable.clear();
+    told.report.summary = summary_of(told.report);
+    return told;
+  }
+  return std::nullopt;
+}
+
 }  // namespace cdom::core
