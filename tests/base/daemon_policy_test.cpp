@@ -37,6 +37,15 @@ TEST(DaemonPolicy, LeavesFiveSecondsBetweenSignals) {
   EXPECT_EQ(DaemonPolicy::next_signal(7s), 12s);
 }
 
+TEST(DaemonPolicy, SignalsAtOnceForTheFirstChangesOfAPeerAndThenAfterGapsThatDouble) {
+  for (int changes = 0; changes < 5; ++changes) EXPECT_EQ(DaemonPolicy::signal_gap(changes), 0s);
+  EXPECT_EQ(DaemonPolicy::signal_gap(5), 10s);
+  EXPECT_EQ(DaemonPolicy::signal_gap(6), 20s);
+  EXPECT_EQ(DaemonPolicy::signal_gap(9), 160s);
+  EXPECT_EQ(DaemonPolicy::signal_gap(10), 5min);
+  EXPECT_EQ(DaemonPolicy::signal_gap(1'000'000), 5min);
+}
+
 TEST(DaemonStatus, OfAnEarlierSupervisorMayStartByItselfWhenItHasFailed) {
   DaemonStatus daemon;
   EXPECT_FALSE(may_start_by_itself(daemon));

@@ -105,6 +105,12 @@ struct FabricReading {
   friend bool operator==(const FabricReading&, const FabricReading&) = default;
 };
 
+// How often a member's daemon has been another one, or elsewhere, in a row (base::DaemonPolicy).
+struct PeerChanges {
+  int count = 0;         // those within one interval between signals are one
+  base::Duration due{};  // from when on the last of them is worth a SIGUSR1
+};
+
 // A node list of the clique that the node serves, and since when it has been as it is.
 struct SeenList {
   StoredList stored;
@@ -112,11 +118,18 @@ struct SeenList {
   base::Duration changed{};
   // Members that have an address, by node: since when they have had it and their instance.
   std::map<std::string, base::Duration> member_since;
+  // By node; also of one that is no member just now. Who has been quiet is not here.
+  std::map<std::string, PeerChanges> peer_changes;
 };
 
 // member_since of a list that is seen at `now` after `before`.
 std::map<std::string, base::Duration> member_since(const SeenList& before, const StoredList& after,
                                                    base::Duration now);
+
+// peer_changes of a list that is seen at `now` after `before`. The list that an agent sees first
+// tells of no change.
+std::map<std::string, PeerChanges> peer_changes(const SeenList& before, const StoredList& after,
+                                                base::Duration now);
 
 // The IMEX daemon, as its supervisor reports it, and since when.
 struct SeenDaemon : base::DaemonStatus {

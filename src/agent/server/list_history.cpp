@@ -22,6 +22,7 @@ void ListHistory::see(const api::ObjectName& name, const std::optional<api::Conf
   // Another resource version with the same list is not a change.
   if (is_new || seen.stored.list != stored.list) seen.changed = now;
   seen.member_since = core::member_since(seen, stored, now);
+  seen.peer_changes = core::peer_changes(seen, stored, now);
   seen.stored = std::move(stored);
 }
 

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "compute_domain/base/text.h"
 #include "core/node/daemon/hosts.h"
 #include "core/node/node_scene.h"
 
@@ -165,6 +166,132 @@ TEST(Signal, IsSentAtMostOncePerFiveSeconds) {
   EXPECT_LE(*scene.plan().look_again, seconds(3));
   scene.advance(seconds(3)).settle();
   EXPECT_EQ(scene.signals, 2);
+}
+
+// A peer whose report says every moment that its daemon is another one, and what is made of it
+// here.
+class RestlessPeer {
+ public:
+  explicit RestlessPeer(NodeScene& scene) : scene_(scene) { scene_.daemon_ready({}).settle(); }
+
+  // Shows another instance of the peer's daemon each time until `span` has passed.
+  void changes_for(base::Duration span, base::Duration pause = seconds(5)) {
+    for (const base::Duration end = scene_.world.elapsed + span; scene_.world.elapsed < end;) {
+      changes();
+      scene_.advance(pause);
+    }
+  }
+  void changes() { scene_.show(list(base::cat("j", ++count_), quiet)).settle(); }
+  [[nodiscard]] static ListBuilder list(const std::string& restless, const std::string& quiet) {
+    ListBuilder list = train(1).member(1, restless);
+    if (!quiet.empty()) list.member(2, quiet);
+    return list.admits("a");
+  }
+
+  std::string quiet;  // the instance of another peer's daemon, if there is one
+
+ private:
+  NodeScene& scene_;
+  int count_ = 0;
+};
+
+TEST(Signal, IsSentAtOnceForTheFirstChangesOfAPeer) {
+  NodeScene scene = serving(2);
+  RestlessPeer peer(scene);
+  for (int restarts = 1; restarts <= 5; ++restarts) {
+    peer.changes();
+    EXPECT_EQ(scene.signals, restarts);
+    scene.advance(seconds(5));
+  }
+}
+
+TEST(Signal, IsSentEverLessOftenForAPeerThatChangesAgainAndAgain) {
+  for (const milliseconds pause : {milliseconds(990), milliseconds(4900), milliseconds(5000),
+                                   milliseconds(16'000), milliseconds(60'000)}) {
+    NodeScene scene = serving(2);
+    RestlessPeer peer(scene);
+    peer.changes_for(minutes(30), pause);
+    EXPECT_LE(scene.signals, 30) << "it could be 360";
+    EXPECT_GE(scene.signals, 10) << "it is not given up either";
+    const int before = scene.signals;
+    peer.changes_for(minutes(30), pause);
+    EXPECT_LE(scene.signals, before + 14) << "two for each gap at most";
+  }
+}
+
+TEST(Signal, IsSentInTheEndForAPeerThatHasChangedTooOften) {
+  NodeScene scene = serving(2);
+  RestlessPeer peer(scene);
+  peer.changes_for(minutes(30));
+  const int before = scene.signals;
+  const auto wait = scene.plan().look_again;
+  ASSERT_TRUE(wait) << "nothing else may ever wake it";
+  EXPECT_LE(*wait, minutes(5));
+  scene.advance(*wait).settle();
+  EXPECT_EQ(scene.signals, before + 1);
+  scene.advance(std::chrono::hours(1)).settle();
+  EXPECT_EQ(scene.signals, before + 1) << "once for all that has changed";
+}
+
+TEST(Signal, IsSentAtOnceForOnePeerBesideAnotherThatChangesTooOften) {
+  NodeScene scene = serving(3);
+  RestlessPeer peer(scene);
+  peer.quiet = "k1";
+  peer.changes_for(minutes(30));
+  const int before = scene.signals;
+  peer.quiet = "k2";
+  peer.changes();
+  EXPECT_EQ(scene.signals, before + 1);
+  scene.advance(minutes(5)).settle();
+  EXPECT_EQ(scene.signals, before + 1) << "the other one was dialled along with it";
+}
+
+TEST(Signal, IsSentAtOnceAgainForAPeerThatHasBeenQuiet) {
+  NodeScene scene = serving(2);
+  RestlessPeer peer(scene);
+  peer.changes_for(minutes(30));
+  scene.advance(minutes(5)).settle();
+  const int before = scene.signals;
+  scene.advance(minutes(25)).settle();
+  for (int restarts = 1; restarts <= 5; ++restarts) {
+    peer.changes();
+    EXPECT_EQ(scene.signals, before + restarts);
+    scene.advance(seconds(5));
+  }
+}
+
+TEST(Signal, IsSentNoMoreOftenForAPeerThatIsQuietOnPurpose) {
+  NodeScene scene = serving(2);
+  RestlessPeer peer(scene);
+  for (int i = 0; i < 4; ++i) {
+    peer.changes_for(minutes(1));
+    scene.advance(minutes(30)).settle();
+  }
+  EXPECT_LE(scene.signals, 4 * 9);
+}
+
+// What it reports may also make it come and go.
+TEST(Signal, IsNotSentMoreOftenForAPeerThatIsAwayInBetween) {
+  NodeScene scene = serving(2);
+  RestlessPeer peer(scene);
+  for (int i = 0; i < 360; ++i) {
+    peer.changes_for(seconds(5));
+    scene.show(train(1).admits("a")).advance(seconds(5)).settle();
+  }
+  EXPECT_LE(scene.signals, 24);
+}
+
+// The agent's own restart forgets how often a peer has changed, and nothing of what was dialled.
+TEST(Signal, IsNotSentByAnAgentThatHasJustStartedForWhatWasDialled) {
+  NodeScene scene = serving(2);
+  RestlessPeer peer(scene);
+  peer.changes();
+  ASSERT_EQ(scene.signals, 1);
+  scene.advance(seconds(5)).show_no_lists().restart_agent();
+  scene.show(RestlessPeer::list("j1", "")).settle();
+  EXPECT_EQ(scene.signals, 1);
+  scene.show_no_lists().restart_agent().show(RestlessPeer::list("j2", "")).settle();
+  EXPECT_EQ(scene.signals, 2) << "it became another one meanwhile";
 }
 
 // It is of this peer where it was, and of no other that comes in its place.

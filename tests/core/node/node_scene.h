@@ -130,6 +130,7 @@ class NodeScene {
     seen->changed = world.elapsed;
     const StoredList stored{.meta = {}, .list = list, .problem = {}};
     seen->member_since = member_since(*seen, stored, world.elapsed);
+    seen->peer_changes = peer_changes(*seen, stored, world.elapsed);
     seen->stored.list = list;
     return *this;
   }

@@ -13,11 +13,6 @@ namespace cdom::core {
 
 namespace {
 
-const api::NodeList* list_of(const NodeWorld& world, const ServedImexGroup& served) {
-  const SeenList* seen = find_seen_list(world, served.group);
-  return seen == nullptr ? nullptr : &*seen->stored.list;
-}
-
 void write_hosts(NodeDraft& draft, const api::NodeList& list) {
   WriteHosts hosts = hosts_of(list, *draft.checkpoint.served, draft.world.self.address);
   if (hosts.revision != draft.world.daemon->hosts_revision) draft.add(std::move(hosts));
@@ -43,7 +38,8 @@ std::optional<base::Duration> start_moment(const NodeDraft& draft) {
 
 void start(NodeDraft& draft) {
   ServedImexGroup& served = *draft.checkpoint.served;
-  const api::NodeList* list = list_of(draft.world, served);
+  const SeenList* seen = find_seen_list(draft.world, served.group);
+  const api::NodeList* list = seen == nullptr ? nullptr : &*seen->stored.list;
   const ServedImexGroup before = served;
   served.started = true;
   // From now on the daemon connects to these by itself.
@@ -63,17 +59,20 @@ void start(NodeDraft& draft) {
                         .address = draft.world.self.address});
 }
 
-void signal(NodeDraft& draft, const api::NodeList& list) {
+void signal(NodeDraft& draft, const SeenList& seen) {
   const NodeWorld& world = draft.world;
   ServedImexGroup& served = *draft.checkpoint.served;
   // A signal that comes before the daemon has its handler ends it.
-  if (!world.daemon->answers || !needs_signal(list, served, *world.daemon)) return;
+  if (!world.daemon->answers) return;
+  const auto wanted = signal_due(seen, served, *world.daemon);
+  if (!wanted) return;
   // It would be sent then, and may not be needed any more.
-  const base::Duration due = base::DaemonPolicy::next_signal(world.daemon->signalled);
+  const base::Duration due =
+      std::max(*wanted, base::DaemonPolicy::next_signal(world.daemon->signalled));
   if (world.elapsed < due) return draft.look_again_at(due);
   draft.add(SignalDaemon{});
   // Only afterwards: a signal too many is harmless, one that is never sent is not.
-  served.peers = peers_in(list, served);
+  served.peers = peers_in(*seen.stored.list, served);
   draft.save_checkpoint();
 }
 
@@ -110,17 +109,17 @@ void keep_daemon(NodeDraft& draft) {
   if (!why_resting(draft).empty()) return rest(draft);
   if (draft.world.self.address.empty()) return;  // that it would bind
   if (draft.held_back(kDaemonSetback) != nullptr) return;
-  const api::NodeList* list = list_of(draft.world, *served);
+  const SeenList* seen = find_seen_list(draft.world, served->group);
   if (is_running_for(draft.world.daemon, *served)) {
-    if (list == nullptr) return;
-    write_hosts(draft, *list);
-    return signal(draft, *list);
+    if (seen == nullptr) return;
+    write_hosts(draft, *seen->stored.list);
+    return signal(draft, *seen);
   }
   if (draft.world.daemon->running || (!is_used && !may_stand(draft.world))) return;
   // Where its peers are then; which of them it dials is not known before it runs.
   if (served->started && !served->forget_importers &&
       starts_again_for(draft.world.daemon, *served)) {
-    if (list != nullptr) write_hosts(draft, *list);
+    if (seen != nullptr) write_hosts(draft, *seen->stored.list);
     return;
   }
   const auto moment = start_moment(draft);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compute_domain/base/daemon_policy.h"
 #include "compute_domain/core/node_lists.h"
 #include "core/node/draft.h"
 
@@ -30,6 +31,16 @@ base::Duration lost_at(const SeenList& seen, const api::NodeListEntry& entry,
   return std::max(since + times.report_hold, broke_off + times.lost_hold);
 }
 
+bool has_address(const api::NodeListEntry& entry) { return entry.member && !entry.address.empty(); }
+
+// Whether the daemon of a member is the same, and where it was, in the list before.
+bool is_as_before(const SeenList& before, const api::NodeListEntry& entry) {
+  const api::NodeListEntry* old =
+      before.stored.list ? find_entry(*before.stored.list, entry.node) : nullptr;
+  return old != nullptr && has_address(*old) && old->address == entry.address &&
+         old->instance == entry.instance;
+}
+
 }  // namespace
 
 base::Duration needed_since(const NodeWorld& world, const SeenDaemon& daemon) {
@@ -42,22 +53,37 @@ std::map<std::string, base::Duration> member_since(const SeenList& before, const
   std::map<std::string, base::Duration> since;
   if (!after.list) return since;
   for (const api::NodeListEntry& entry : after.list->entries) {
-    if (!entry.member || entry.address.empty()) continue;
+    if (!has_address(entry)) continue;
     const auto known = before.member_since.find(entry.node);
-    const api::NodeListEntry* old =
-        before.stored.list ? find_entry(*before.stored.list, entry.node) : nullptr;
-    const bool is_same = known != before.member_since.end() && old != nullptr &&
-                         old->address == entry.address && old->instance == entry.instance;
+    const bool is_same = known != before.member_since.end() && is_as_before(before, entry);
     since[entry.node] = is_same ? known->second : now;
   }
   return since;
+}
+
+std::map<std::string, PeerChanges> peer_changes(const SeenList& before, const StoredList& after,
+                                                base::Duration now) {
+  using base::DaemonPolicy;
+  std::map<std::string, PeerChanges> changes = before.peer_changes;
+  std::erase_if(changes,
+                [&](const auto& known) { return now - known.second.due >= DaemonPolicy::kQuiet; });
+  if (!before.stored.list || !after.list) return changes;
+  for (const api::NodeListEntry& entry : after.list->entries) {
+    if (!has_address(entry) || entry.instance.empty() || is_as_before(before, entry)) continue;
+    PeerChanges& peer = changes[entry.node];
+    // The signal that is due then is for this change, too, and may just be about to go out.
+    if (peer.count > 0 && now < peer.due + DaemonPolicy::kSignalInterval) continue;
+    peer.due = std::max(now, peer.due + DaemonPolicy::signal_gap(peer.count));
+    ++peer.count;
+  }
+  return changes;
 }
 
 std::map<std::int64_t, PeerIdentity> peers_in(const api::NodeList& list,
                                               const ServedImexGroup& served) {
   std::map<std::int64_t, PeerIdentity> peers;
   for (const api::NodeListEntry& entry : list.entries) {
-    if (!entry.member || entry.address.empty() || entry.slot == served.slot) continue;
+    if (!has_address(entry) || entry.slot == served.slot) continue;
     PeerIdentity& peer = peers[entry.slot] = {entry.address, entry.instance};
     const auto known = served.peers.find(entry.slot);
     if (known == served.peers.end()) continue;
@@ -68,15 +94,22 @@ std::map<std::int64_t, PeerIdentity> peers_in(const api::NodeList& list,
   return peers;
 }
 
-bool needs_signal(const api::NodeList& list, const ServedImexGroup& served,
-                  const SeenDaemon& daemon) {
-  if (daemon.host_managed) return false;
-  return std::ranges::any_of(peers_in(list, served), [&](const auto& entry) {
-    const auto& [slot, identity] = entry;
-    if (identity.instance.empty() || is_connected(daemon, slot)) return false;
-    const auto before = served.peers.find(slot);
-    return before == served.peers.end() || before->second != identity;
-  });
+std::optional<base::Duration> signal_due(const SeenList& seen, const ServedImexGroup& served,
+                                         const SeenDaemon& daemon) {
+  if (daemon.host_managed) return std::nullopt;
+  std::optional<base::Duration> due;
+  const auto peers = peers_in(*seen.stored.list, served);
+  for (const api::NodeListEntry& entry : seen.stored.list->entries) {
+    if (!has_address(entry) || entry.instance.empty() || entry.slot == served.slot) continue;
+    const auto dialled = served.peers.find(entry.slot);
+    const bool was_dialled =
+        dialled != served.peers.end() && dialled->second == peers.at(entry.slot);
+    if (was_dialled || is_connected(daemon, entry.slot)) continue;
+    const auto changes = seen.peer_changes.find(entry.node);
+    const bool is_quiet = changes == seen.peer_changes.end();
+    due = base::earlier(due, is_quiet ? base::Duration::zero() : changes->second.due);
+  }
+  return due;
 }
 
 Connections connections_of(const SeenList& seen, const ServedImexGroup& served,

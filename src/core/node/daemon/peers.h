@@ -15,11 +15,12 @@ namespace cdom::core {
 std::map<std::int64_t, PeerIdentity> peers_in(const api::NodeList& list,
                                               const ServedImexGroup& served);
 
-// Whether SIGUSR1 is worth its price: a peer that the daemon is not connected to has an address or
-// an instance that it had not when the daemon last connected to all. A peer of which no instance is
-// known has no daemon to connect to yet; one that left is no reason either.
-bool needs_signal(const api::NodeList& list, const ServedImexGroup& served,
-                  const SeenDaemon& daemon);
+// From when on SIGUSR1 is worth its price: a peer that the daemon is not connected to has an
+// address or an instance that it had not when the daemon last connected to all. A peer of which no
+// instance is known has no daemon to connect to yet; one that left is no reason either, and one
+// that changes again and again is one ever less often (PeerChanges). nullopt: nobody is a reason.
+std::optional<base::Duration> signal_due(const SeenList& seen, const ServedImexGroup& served,
+                                         const SeenDaemon& daemon);
 
 // Since when the daemon has been as it is and somebody has needed it. One that ran ahead of its
 // claims may have peers that had no reason to run before.
