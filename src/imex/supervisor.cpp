@@ -380,9 +380,13 @@ void Supervisor::Loop::step(Duration patience) {
   tell();
 }
 
-// Our own daemon is known to live by its process: a tool that cannot be run, as while the driver's
-// packages are exchanged, says nothing of it. The host's may have gone along with its tool.
+// Our own daemon is known to live by its process: a tool that cannot be run or loaded, as while the
+// driver's packages are exchanged, says nothing of it. The host's may have gone along with its
+// tool.
 void Supervisor::Loop::hear(ToolAnswer answer) {
+  if (auto complaint = loader_complaint(answer); complaint && !is_hosts()) {
+    answer = {ToolAnswer::Outcome::Unasked, *std::move(complaint), /*has_run=*/false};
+  }
   if (!answer.has_run && !is_hosts()) answer.outcome = ToolAnswer::Outcome::Unasked;
   if (answer.outcome == ToolAnswer::Outcome::Answer) workshop_.host_tool_answered();
   if (answer.outcome == ToolAnswer::Outcome::Refusal) workshop_.host_tool_refused();

@@ -186,6 +186,22 @@ TEST(ControlTool, AToolThatFailsIsARefusalWithItsWords) {
   EXPECT_EQ(answer.text, "no daemon\n");
 }
 
+// The loader of this machine, which finds a C library that is only begun.
+TEST(ControlTool, AToolThatCannotBeLoadedIsARefusalOfItsLoader) {
+  const base::Directory dir;
+  dir.write("libc.so.6", "");
+  const base::SystemClock clock;
+  ControlTool tool(clock);
+  tool.ask({.arguments = {"/bin/sh", "-c", "true"}, .environment = {"LD_LIBRARY_PATH=" + dir.at()}},
+           std::chrono::seconds(10));
+  const ToolAnswer answer = answer_of(tool);
+  EXPECT_EQ(answer.outcome, ToolAnswer::Outcome::Refusal);
+  EXPECT_TRUE(answer.has_run);
+  const auto complaint = loader_complaint(answer);
+  ASSERT_TRUE(complaint) << answer.text;
+  EXPECT_THAT(*complaint, HasSubstr("libc.so.6"));
+}
+
 TEST(ControlTool, AToolThatIsNotThereIsARefusal) {
   const base::SystemClock clock;
   for (const char* path : {"/nowhere/nvidia-imex-ctl", "/etc/passwd"}) {

@@ -119,6 +119,18 @@ TEST(HostManaged, ADaemonWhoseToolIsGoneHasFailed) {
   EXPECT_THAT(host.state().message, testing::StartsWith("nvidia-imex does not answer"));
 }
 
+TEST(HostManaged, ADaemonWhoseToolCannotBeLoadedHasFailed) {
+  Host host;
+  const Node& node = host.rig.node(0);
+  host.starts_daemon();
+  host.rig.start(0);
+  ASSERT_TRUE(host.rig.until_phase(0, DaemonPhase::Ready));
+  make_unloadable(node.dir.at("root/usr/bin/nvidia-imex-ctl"),
+                  "error while loading shared libraries: libz.so.1: file too short");
+  EXPECT_TRUE(host.rig.until_phase(0, DaemonPhase::Failed));
+  EXPECT_THAT(host.state().message, testing::StartsWith("nvidia-imex does not answer"));
+}
+
 TEST(HostManaged, ADaemonThatComesBackIsAnotherOne) {
   Host host;
   host.starts_daemon();

@@ -40,6 +40,14 @@ void make_driver_root(const base::Directory& dir, const std::string& root,
   }
 }
 
+void make_unloadable(const std::string& program, const std::string& complaint) {
+  const std::string script = program + ".new";
+  std::ofstream(script) << "#!/bin/sh\necho '" << program << ": " << complaint
+                        << "' >&2\nexit 127\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  std::filesystem::rename(script, program);
+}
+
 std::vector<int> daemon_pids() {
   std::vector<int> pids;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {

@@ -26,6 +26,8 @@ std::string loopback_address(int index);
 // programs, and with an /etc/hosts that is wrong.
 void make_driver_root(const base::Directory& dir, const std::string& root,
                       const std::string& shape = "host");
+// The program behaves as one whose loader complains so, from its next start on.
+void make_unloadable(const std::string& program, const std::string& complaint);
 // Children of this process that are daemons, in the order of their start.
 std::vector<int> daemon_pids();
 

@@ -286,6 +286,29 @@ TEST(ImexSupervisor, AControlToolThatCannotBeRunIsNoFaultOfTheDaemon) {
   }
 }
 
+// As while the driver's libraries are exchanged: the tool starts, and its loader gives it up.
+TEST(ImexSupervisor, AControlToolThatCannotBeLoadedIsNoFaultOfTheDaemon) {
+  Rig rig(1);
+  Node& node = rig.node(0);
+  rig.start(0);
+  ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
+  const std::string tool = node.dir.at("root/usr/bin/nvidia-imex-ctl");
+  node.agent->states.clear();
+  std::filesystem::rename(tool, tool + ".real");
+  for (const char* complaint : {"error while loading shared libraries: libz.so.1: file too short",
+                                "symbol lookup error: libz.so.1: undefined symbol: inflate",
+                                "error while loading shared libraries: libz.so.1: bad"}) {
+    make_unloadable(tool, complaint);
+    EXPECT_FALSE(rig.ask(node, Signal{})) << "it is asked again soon";
+    EXPECT_TRUE(rig.until([&] { return node.agent->state->message.ends_with(complaint); }));
+  }
+  std::filesystem::rename(tool + ".real", tool);
+  EXPECT_TRUE(rig.until([&] { return node.agent->state->message.empty(); }));
+  for (const DaemonStatus& state : node.agent->states) {
+    EXPECT_EQ(state.phase, DaemonPhase::Ready) << state.message;
+  }
+}
+
 TEST(ImexSupervisor, TheDaemonSurvivesItsAgents) {
   Rig rig(1);
   rig.start(0);

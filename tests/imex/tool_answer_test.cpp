@@ -73,5 +73,34 @@ TEST(NodeView, TellsWhetherItsRowSaysReady) {
   EXPECT_FALSE(node_view(R"({"nodes": {"1": {"connections": {}}}})", 1)->is_ready);
 }
 
+ToolAnswer ended_with(int code, const std::string& text) {
+  return {ToolAnswer::Outcome::Refusal, text, /*has_run=*/true, code};
+}
+
+TEST(LoaderComplaint, IsTheLineOfTheLoaderThatGivesAProgramUp) {
+  for (const std::string line :
+       {"nvidia-imex-ctl: error while loading shared libraries: libz.so.1: cannot open shared "
+        "object file: No such file or directory",
+        "nvidia-imex-ctl: symbol lookup error: nvidia-imex-ctl: undefined symbol: inflate",
+        "nvidia-imex-ctl: relocation error: libz.so.1: symbol x version V not defined"}) {
+    EXPECT_EQ(loader_complaint(ended_with(127, line + "\n")), line);
+    EXPECT_EQ(loader_complaint(ended_with(127, "a warning\n" + line + "\n")), line);
+    EXPECT_FALSE(loader_complaint(ended_with(2, line))) << "the tool quotes it";
+  }
+  const std::string version =
+      "ctl: /lib/libc.so.6: version `GLIBC_2.38' not found (required by ctl)";
+  EXPECT_EQ(loader_complaint(ended_with(1, version + "\n")), version);
+}
+
+TEST(LoaderComplaint, IsNothingThatTheToolItselfSays) {
+  EXPECT_FALSE(loader_complaint(ended_with(127, "")));
+  EXPECT_FALSE(loader_complaint(ended_with(127, "sh: nvidia-imex-ctl: not found\n")));
+  EXPECT_FALSE(loader_complaint(ended_with(1, "UNAVAILABLE\n")));
+  EXPECT_FALSE(
+      loader_complaint(ended_with(1, "version `1' is old\nIt is not found (required by x)")));
+  EXPECT_FALSE(loader_complaint(
+      {ToolAnswer::Outcome::Answer, "READY\nctl: error while loading shared libraries: none\n"}));
+}
+
 }  // namespace
 }  // namespace cdom::imex

@@ -47,7 +47,8 @@ std::optional<ToolAnswer> ControlTool::poll() {
       return ToolAnswer{ToolAnswer::Outcome::Answer, std::move(output_)};
     }
     return ToolAnswer{ToolAnswer::Outcome::Refusal,
-                      output_.empty() ? "it " + to_string(*ending) : std::move(output_)};
+                      output_.empty() ? "it " + to_string(*ending) : std::move(output_),
+                      /*has_run=*/true, ending->code};
   }
   if (clock_.elapsed() < deadline_ && output_.size() <= kMostOutput) return std::nullopt;
   forget();

@@ -65,7 +65,27 @@ std::string in_short(const std::string& text) {
   return base::shortened(std::string(line.substr(0, line.find('\n'))), 200);
 }
 
+// glibc's loader exits with 127 after "PROGRAM: error while loading shared libraries: …", or where
+// a library is there and lacks something, "symbol lookup error" or "relocation error"
+// (elf/dl-catch.c, fatal_error); where it lacks a version, with 1 (elf/rtld.c, version_check_doit).
+bool is_complaint(std::string_view line, int exit_code) {
+  const auto has = [&](std::string_view words) {
+    return line.find(words) != std::string_view::npos;
+  };
+  if (exit_code == 1) return has(": version `") && has("' not found (required by ");
+  return exit_code == 127 && (has(": error while loading shared libraries: ") ||
+                              has(": symbol lookup error: ") || has(": relocation error: "));
+}
+
 }  // namespace
+
+std::optional<std::string> loader_complaint(const ToolAnswer& answer) {
+  if (answer.outcome != ToolAnswer::Outcome::Refusal) return std::nullopt;
+  for (const std::string& line : base::split(answer.text, '\n')) {
+    if (is_complaint(line, answer.exit_code)) return in_short(line);
+  }
+  return std::nullopt;
+}
 
 base::Result<ReportedState> reported_state(const std::string& text) {
   std::string last;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "compute_domain/base/result.h"
@@ -15,12 +16,17 @@ struct ToolAnswer {
     Refusal,  // exited with an error, or is no program that runs here
     Silence,  // did not end in time
     Unasked,  // could not be started for a lack of ours, of processes, files or memory; of our own
-              // daemon also where it is no program that runs here
+              // daemon also where it is no program that runs here, or cannot be loaded
   };
   Outcome outcome = Outcome::Silence;
   std::string text;  // what it printed, or why it could not start
   bool has_run = true;
+  int exit_code = 0;
 };
+
+// What the dynamic loader says of a program that it has given up, whose own code can have said
+// nothing by that; nullopt: it was not the loader.
+std::optional<std::string> loader_complaint(const ToolAnswer& answer);
 
 // The states of a daemon that `nvidia-imex-ctl -q` prints (NVIDIA/DCGM, DcgmImexManager).
 enum class ReportedState {
