@@ -169,16 +169,16 @@ class NodeAgent::Shell {
     if (!rests_until_ || clock_.elapsed() >= *rests_until_) return false;
     const auto text = ports_.checkpoints.load();
     return text && *text && **text == known_text() && ports_.channels.check() &&
-           ports_.channels.count() == channel_count_ && claims_without_file().empty();
+           ports_.channels.count() == channel_count_ && wrong_files().empty();
   }
 
-  // A look at each file's name: kubelet does not ask again when a container starts again, and the
-  // runtime needs the file then.
-  [[nodiscard]] std::set<std::string> claims_without_file() const {
+  // The claims whose files are not there or not as they must be: kubelet does not ask again when a
+  // container starts again, and the runtime needs the file then, with the driver's device numbers.
+  [[nodiscard]] std::set<std::string> wrong_files() const {
     std::set<std::string> uids;
     for (const auto& [uid, claim] : checkpoint_.claims) {
       const bool has_file = claim.phase == core::ClaimPhase::Completed && claim.channels.count > 0;
-      if (has_file && !ports_.channels.is_written(uid)) uids.insert(uid);
+      if (has_file && !ports_.channels.is_up_to_date(uid, claim.channels)) uids.insert(uid);
     }
     return uids;
   }
@@ -347,7 +347,7 @@ class NodeAgent::Shell {
     const bool may_begin = (world.daemon && world.daemon->running) || core::admits_here(world);
     if ((!checkpoint_.served && may_begin) || core::has_rebooted(world)) show_held(world);
     show_unnamed(world);
-    world.without_file = claims_without_file();
+    world.wrong_files = wrong_files();
     for (const auto& [uid, reading] : world.readings) {
       if (reading.gone_since && ports_.kubelet.knows(uid)) world.known_to_kubelet.insert(uid);
     }

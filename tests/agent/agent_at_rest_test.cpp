@@ -71,6 +71,14 @@ TEST_F(AgentAtRest, WritesTheFileOfAClaimAgainThatSomebodyRemoves) {
   EXPECT_EQ(rig_.channels.writes, writes + 1);
 }
 
+TEST_F(AgentAtRest, WritesTheFileOfAClaimAgainThatSomebodyChanges) {
+  const auto channels = rig_.channels.channels;
+  ASSERT_FALSE(channels.empty());
+  rig_.channels.channels.begin()->second = {7, 1};
+  EXPECT_GE(decisions_until_next_look(), 1);
+  EXPECT_EQ(rig_.channels.channels, channels);
+}
+
 TEST_F(AgentAtRest, TellsOfAFileThatCannotBeWrittenAgainAndTriesOn) {
   const auto channels = std::exchange(rig_.channels.channels, {});
   rig_.channels.error = base::Error{base::ErrorKind::Unavailable, "read-only"};

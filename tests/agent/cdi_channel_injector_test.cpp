@@ -86,6 +86,67 @@ TEST(CdiChannelInjector, TellsWhetherAClaimHasAFile) {
   EXPECT_FALSE(node.injector().is_written(kClaim.uid));
 }
 
+TEST(CdiChannelInjector, FindsAFileOldWhoseDevicesHaveTheNumbersOfADriverThatWasLoadedBefore) {
+  NodeFolders node;
+  auto injector = node.injector();
+  ASSERT_TRUE(injector.check());
+  ASSERT_TRUE(injector.write(kClaim, {0, 1}));
+  EXPECT_TRUE(injector.is_up_to_date(kClaim.uid, {0, 1}));
+  EXPECT_FALSE(injector.is_up_to_date(kClaim.uid, {0, 2}));
+
+  node.dir.write("devices", "Character devices:\n195 nvidia\n");
+  EXPECT_FALSE(injector.check());
+  EXPECT_TRUE(injector.is_up_to_date(kClaim.uid, {0, 1})) << "none can be written";
+  node.dir.write("devices", "Character devices:\n195 nvidia\n240 nvidia-caps-imex-channels\n");
+  EXPECT_TRUE(injector.check());
+  EXPECT_FALSE(injector.is_up_to_date(kClaim.uid, {0, 1}));
+
+  testing::internal::CaptureStderr();
+  ASSERT_TRUE(injector.write(kClaim, {0, 1}));
+  ASSERT_TRUE(injector.write(kClaim, {0, 1}));
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(log, AllOf(HasSubstr("wrote a CDI file again"), HasSubstr(node.dir.at(kFile)),
+                         HasSubstr("its devices have major 235, and the driver's have 240")));
+  EXPECT_EQ(std::ranges::count(log, '\n'), 1);
+  EXPECT_TRUE(injector.is_up_to_date(kClaim.uid, {0, 1}));
+  EXPECT_THAT(node.dir.read(kFile), HasSubstr(R"("major":240,"minor":0)"));
+}
+
+TEST(CdiChannelInjector, FindsAFileOldThatSomebodyHasChangedOrRemoved) {
+  NodeFolders node;
+  auto injector = node.injector();
+  ASSERT_TRUE(injector.check());
+  EXPECT_FALSE(injector.is_up_to_date(kClaim.uid, {0, 1}));
+  ASSERT_TRUE(injector.write(kClaim, {0, 1}));
+  const std::string text = node.dir.read(kFile);
+  for (const std::string& other : {text + "\n", std::string("{}"), std::string()}) {
+    EXPECT_TRUE(injector.is_up_to_date(kClaim.uid, {0, 1}));
+    node.dir.write(kFile, other);
+    EXPECT_FALSE(injector.is_up_to_date(kClaim.uid, {0, 1})) << other;
+    testing::internal::CaptureStderr();
+    ASSERT_TRUE(injector.write(kClaim, {0, 1}));
+    EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("wrote a CDI file again"));
+    EXPECT_EQ(node.dir.read(kFile), text);
+  }
+  std::filesystem::remove(node.dir.at(kFile));
+  EXPECT_FALSE(injector.is_up_to_date(kClaim.uid, {0, 1}));
+}
+
+// A file has 2,048 devices in a claim of all channels, and is looked at each two seconds.
+TEST(CdiChannelInjector, ReadsAFileThatIsUpToDateOnce) {
+  NodeFolders node;
+  auto injector = node.injector();
+  ASSERT_TRUE(injector.check());
+  ASSERT_TRUE(injector.write(kClaim, kAll));
+  std::filesystem::permissions(node.dir.at(), std::filesystem::perms(0755));
+  std::filesystem::permissions(node.dir.at(kFile), std::filesystem::perms(0600));
+  EXPECT_TRUE(injector.is_up_to_date(kClaim.uid, kAll));
+  setfsuid(65534);  // it can look at the file, and not into it
+  const bool is_up_to_date = injector.is_up_to_date(kClaim.uid, kAll);
+  setfsuid(geteuid());
+  EXPECT_TRUE(is_up_to_date);
+}
+
 TEST(CdiChannelInjector, TellsWhatItWroteAlsoToTheNextAgent) {
   NodeFolders node;
   EXPECT_THAT(node.injector().written()->by_claim, IsEmpty()) << "there is no folder yet";

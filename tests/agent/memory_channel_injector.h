@@ -36,6 +36,10 @@ class MemoryChannelInjector : public ChannelInjector {
     return {};
   }
   bool is_written(const std::string& claim_uid) override { return channels.contains(claim_uid); }
+  bool is_up_to_date(const std::string& claim_uid, const core::ChannelRange& range) override {
+    const auto it = channels.find(claim_uid);
+    return it != channels.end() && it->second == range;
+  }
   base::Result<WrittenChannels> written() override {
     if (error) return *error;
     return WrittenChannels{.by_claim = channels};

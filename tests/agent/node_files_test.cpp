@@ -147,6 +147,31 @@ TEST(NodeFiles, AClaimEndsThatNeitherTheApiServerNorTheRecordOfARealKubeletNames
   EXPECT_THAT(node.checkpoint().claims, IsEmpty());
 }
 
+// A container that starts again gets the device that the file names.
+TEST(NodeFiles, TheFileOfAPreparedClaimFollowsTheDriversDeviceNumbers) {
+  NodeFiles node;
+  node.start_agent();
+  const core::ClaimRef claim = node.rig.make_claim("a");
+  node.rig.write_list({claim.uid});
+  ASSERT_EQ(node.rig.prepare(claim).state, ClaimStep::State::Done);
+  const std::string path = "cdi/k8s.compute-domain.nvidia.com-claim_" + claim.uid + ".yaml";
+  const std::string before = node.dir.read(path);
+  ASSERT_THAT(before, HasSubstr(R"("major":235)"));
+
+  node.rig.pass(std::chrono::minutes(5));
+  node.dir.write("devices", "Character devices:\n195 nvidia\n");
+  node.rig.pass(std::chrono::minutes(1));
+  EXPECT_EQ(node.dir.read(path), before) << "there is no driver";
+  node.dir.write("devices", "Character devices:\n240 nvidia-caps-imex-channels\n");
+  node.rig.pass(std::chrono::minutes(1));
+  EXPECT_THAT(node.dir.read(path), HasSubstr(R"("major":240)"));
+
+  node.rig.pass(std::chrono::minutes(5));
+  node.dir.write("devices", "Character devices:\n235 nvidia-caps-imex-channels\n");
+  node.start_agent();
+  EXPECT_EQ(node.dir.read(path), before) << "also when an agent starts";
+}
+
 // Kubelet does not ask again when a container of the pod starts again, and the runtime needs it.
 TEST(NodeFiles, TheFileOfAPreparedClaimThatSomebodyRemovesComesBack) {
   NodeFiles node;

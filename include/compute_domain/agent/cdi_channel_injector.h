@@ -41,20 +41,36 @@ class CdiChannelInjector : public ChannelInjector {
   base::Result<void> write(const core::ClaimRef& claim,
                            const core::ChannelRange& channels) override;
   bool is_written(const std::string& claim_uid) override;
+  // Reads a file only when it has changed since it was last read, or when what it has to say has.
+  bool is_up_to_date(const std::string& claim_uid, const core::ChannelRange& channels) override;
   // Files that cannot be understood are logged and left out.
   base::Result<WrittenChannels> written() override;
   base::Result<void> remove(const std::string& claim_uid) override;
 
  private:
+  // A file and what it had to say, when its text was found to say that.
+  struct Right {
+    std::uint64_t inode = 0;
+    std::int64_t size = 0, modified = 0, changed = 0;  // the times in ns since 1970
+    core::ChannelRange channels;
+    unsigned major = 0;
+
+    friend bool operator==(const Right&, const Right&) = default;
+  };
   [[nodiscard]] std::string path_of(const std::string& claim_uid) const;
   [[nodiscard]] base::Result<unsigned> channel_major() const;
   [[nodiscard]] std::string params() const;
   base::Result<void> check_count(const core::ChannelRange& channels);
+  base::Result<void> make_host_nodes(const core::ChannelRange& channels, unsigned major);
+  base::Result<void> write_file(const core::ClaimRef& claim, const core::ChannelRange& channels,
+                                unsigned major);
   void tell(const std::string& path, const std::string& problem);
 
   const CdiOptions options_;
   const nvidia::MakeNode make_node_;
-  std::set<std::string> logged_;  // paths
+  std::set<std::string> logged_;        // paths
+  std::map<std::string, Right> right_;  // by claim UID
+  std::optional<unsigned> major_;       // of the channels, at the last check()
 };
 
 }  // namespace cdom::agent

@@ -29,6 +29,10 @@ class ChannelInjector {
                                    const core::ChannelRange& channels) = 0;
   // Whether there is anything of the claim, whatever it is; a look that costs next to nothing.
   virtual bool is_written(const std::string& claim_uid) = 0;
+  // Whether what is there of the claim is what write() would write, for the driver that the last
+  // check() has found; a look that costs as little while nothing changes. Also where that driver
+  // has no channels, as then nothing can be written.
+  virtual bool is_up_to_date(const std::string& claim_uid, const core::ChannelRange& channels) = 0;
   virtual base::Result<WrittenChannels> written() = 0;
   // Success also when there is nothing.
   virtual base::Result<void> remove(const std::string& claim_uid) = 0;

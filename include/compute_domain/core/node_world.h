@@ -253,7 +253,8 @@ struct NodeWorld {
   // By UID of a claim of the checkpoint whose name is not known, as only a report told of it: since
   // when neither kubelet's record nor a file here has named it.
   std::map<std::string, base::Duration> unnamed_since;
-  std::set<std::string> without_file;  // UIDs of prepared claims whose file somebody has removed
+  // UIDs of prepared claims whose file is not there, or names other devices than the driver has.
+  std::set<std::string> wrong_files;
   // While the checkpoint serves no group, or is of an earlier boot.
   std::vector<HeldClaim> held;
   bool knows_held = false;       // these are all of them

@@ -1,6 +1,9 @@
 #include "compute_domain/agent/cdi_channel_injector.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 
 #include "agent/files/cdi_spec.h"
@@ -37,6 +40,19 @@ std::string text_of(const core::ChannelRange& channels) {
              : cat("IMEX channels ", channels.first, " to ", channels.first + channels.count - 1);
 }
 
+// Why a file of the claim is written again.
+std::string wrong_with(const Result<CdiSpec>& there, unsigned major) {
+  if (!there) return there.error().message;
+  if (there->major && *there->major != major) {
+    return cat("its devices have major ", *there->major, ", and the driver's have ", major);
+  }
+  return "its content was not what the claim needs";
+}
+
+std::int64_t nanoseconds(const timespec& time) {
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
 }  // namespace
 
 CdiChannelInjector::CdiChannelInjector(CdiOptions options, nvidia::MakeNode make_node)
@@ -57,6 +73,7 @@ Result<unsigned> CdiChannelInjector::channel_major() const {
 
 Result<void> CdiChannelInjector::check() {
   const auto major = channel_major();
+  major_ = major ? std::optional(*major) : std::nullopt;
   return major ? Result<void>() : Result<void>(major.error());
 }
 
@@ -86,29 +103,71 @@ Result<void> CdiChannelInjector::write(const core::ClaimRef& claim,
   const auto major = channel_major();
   if (!major) return major.error();
   if (auto enough = check_count(channels); !enough) return enough;
-  if (!options_.dev.empty()) {
-    std::vector<nvidia::DeviceNode> nodes;
-    for (std::int64_t i = channels.first; i < channels.first + channels.count; ++i) {
-      nodes.push_back({channel_node(i), *major, static_cast<unsigned>(i), 0666});
-    }
-    if (auto made = nvidia::make_device_nodes(nodes, options_.dev, make_node_); !made) return made;
+  if (auto made = make_host_nodes(channels, *major); !made) return made;
+  return write_file(claim, channels, *major);
+}
+
+Result<void> CdiChannelInjector::make_host_nodes(const core::ChannelRange& channels,
+                                                 unsigned major) {
+  if (options_.dev.empty()) return {};
+  std::vector<nvidia::DeviceNode> nodes;
+  for (std::int64_t i = channels.first; i < channels.first + channels.count; ++i) {
+    nodes.push_back({channel_node(i), major, static_cast<unsigned>(i), 0666});
   }
+  return nvidia::make_device_nodes(nodes, options_.dev, make_node_);
+}
+
+Result<void> CdiChannelInjector::write_file(const core::ClaimRef& claim,
+                                            const core::ChannelRange& channels, unsigned major) {
   const std::string path = path_of(claim.uid);
-  const std::string text = encode_cdi_spec(claim.uid, channels, *major, options_.as_zero);
-  if (const auto there = base::read_file(path)) {
-    if (*there == text) return {};
-    if (const auto spec = decode_cdi_spec(*there, path, claim.uid); is_someone_elses(spec)) {
+  const std::string text = encode_cdi_spec(claim.uid, channels, major, options_.as_zero);
+  const auto there = base::read_file(path);
+  if (there && *there == text) return {};
+  std::string wrong;  // with the file that is there
+  if (there) {
+    const auto spec = decode_cdi_spec(*there, path, claim.uid);
+    if (is_someone_elses(spec)) {
       return base::invalid(
           cat(path, " is a CDI spec of kind ", spec->kind, ", which is not ours: move it away"));
     }
+    wrong = wrong_with(spec, major);
+  } else if (there.error().kind != ErrorKind::NotFound) {
+    wrong = there.error().message;
   }
-  return base::replace_file_durably(path, text);
+  if (auto written = base::replace_file_durably(path, text); !written) return written;
+  if (!wrong.empty()) {
+    base::log_warning("wrote a CDI file again; containers that run keep the device that they have",
+                      {{"claim", core::to_string(claim)}, {"path", path}, {"reason", wrong}});
+  }
+  return {};
 }
 
 bool CdiChannelInjector::is_written(const std::string& claim_uid) {
   std::error_code error;
   // What cannot be looked at may be there.
   return fs::exists(path_of(claim_uid), error) || error;
+}
+
+bool CdiChannelInjector::is_up_to_date(const std::string& claim_uid,
+                                       const core::ChannelRange& channels) {
+  const std::string path = path_of(claim_uid);
+  struct stat file {};
+  if (stat(path.c_str(), &file) != 0) return errno != ENOENT && errno != ENOTDIR;  // as above
+  if (!major_) return true;
+  const Right now = {.inode = file.st_ino,
+                     .size = file.st_size,
+                     .modified = nanoseconds(file.st_mtim),
+                     .changed = nanoseconds(file.st_ctim),
+                     .channels = channels,
+                     .major = *major_};
+  Right& known = right_[claim_uid];
+  if (known == now) return true;
+  const auto text = base::read_file(path);
+  if (!text || *text != encode_cdi_spec(claim_uid, channels, *major_, options_.as_zero)) {
+    return false;
+  }
+  known = now;
+  return true;
 }
 
 Result<WrittenChannels> CdiChannelInjector::written() {
@@ -149,6 +208,7 @@ Result<void> CdiChannelInjector::remove(const std::string& claim_uid) {
     return {};
   }
   logged_.erase(path);
+  right_.erase(claim_uid);
   return base::remove_file(path);
 }
 

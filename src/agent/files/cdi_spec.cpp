@@ -52,6 +52,14 @@ std::set<std::int64_t> channels_of(const Json& device) {
   return channels;
 }
 
+std::optional<unsigned> major_of(const Json& device) {
+  for (const Json& node : device.at("containerEdits").at("deviceNodes")) {
+    const auto major = node.find("major");
+    if (major != node.end() && major->is_number_unsigned()) return major->get<unsigned>();
+  }
+  return std::nullopt;
+}
+
 base::Error no_spec(const std::string& file_name, const std::string& why) {
   return base::invalid(cat(file_name, " is not the CDI spec of a claim: ", why));
 }
@@ -98,6 +106,7 @@ base::Result<CdiSpec> decode_cdi_spec(const std::string& text, const std::string
       if (device.at("name") != device_of(claim_uid)) continue;
       const std::set<std::int64_t> channels = channels_of(device);
       if (channels.empty()) continue;
+      spec.major = major_of(device);
       spec.channels = {*channels.begin(), static_cast<std::int64_t>(channels.size())};
       if (*channels.rbegin() != spec.channels->first + spec.channels->count - 1) {
         return no_spec(file_name, "its channels have gaps");

@@ -15,6 +15,7 @@ namespace cdom::agent {
 struct CdiSpec {
   std::string kind;                            // "vendor/class"
   std::optional<core::ChannelRange> channels;  // of the claim's device; nullopt: it has none
+  std::optional<unsigned> major;               // the first that a device node of it names
 };
 
 // "nvidia-caps-imex-channels/channel3", below /dev.

@@ -52,10 +52,7 @@ class NodeChannels : public agent::ChannelInjector {
   std::optional<std::int64_t> count() override { return std::nullopt; }
   base::Result<void> write(const core::ClaimRef& claim,
                            const core::ChannelRange& channels) override {
-    files_.tmpfs[path(claim.uid)] =
-        channels.count > 1
-            ? base::cat("channel-", channels.first, "..", channels.first + channels.count - 1)
-            : base::cat("channel-", channels.first);
+    files_.tmpfs[path(claim.uid)] = text_of(channels);
     return {};
   }
   base::Result<void> remove(const std::string& claim_uid) override {
@@ -64,6 +61,9 @@ class NodeChannels : public agent::ChannelInjector {
   }
   bool is_written(const std::string& claim_uid) override {
     return files_.tmpfs.contains(path(claim_uid));
+  }
+  bool is_up_to_date(const std::string& claim_uid, const core::ChannelRange& channels) override {
+    return of(claim_uid) == text_of(channels);
   }
   base::Result<agent::WrittenChannels> written() override {
     agent::WrittenChannels written;
@@ -83,6 +83,11 @@ class NodeChannels : public agent::ChannelInjector {
  private:
   static constexpr char kPrefix[] = "/var/run/cdi/claim_";
   static std::string path(const std::string& claim_uid) { return base::cat(kPrefix, claim_uid); }
+  static std::string text_of(const core::ChannelRange& channels) {
+    return channels.count > 1
+               ? base::cat("channel-", channels.first, "..", channels.first + channels.count - 1)
+               : base::cat("channel-", channels.first);
+  }
   static core::ChannelRange range_in(const std::string& channels) {
     std::int64_t first = 0, last = 0;
     const int read = std::sscanf(channels.c_str(), "channel-%ld..%ld", &first, &last);

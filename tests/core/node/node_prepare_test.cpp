@@ -332,24 +332,24 @@ TEST(NodePrepare, AdmitsWhatANewLeaderAdmits) {
 
 TEST(NodePrepare, WritesTheFileOfAPreparedClaimAgain) {
   NodeScene scene = serving();
-  scene.world.without_file = {"a-uid"};
+  scene.world.wrong_files = {"a-uid"};
   EXPECT_EQ(scene.plan().on_node, std::vector<NodeIntent>{(WriteCdi{claim_ref("a"), {0, 1}})});
   scene.world.setbacks["a-uid"] = {"read-only", scene.world.elapsed + seconds(2)};
   EXPECT_TRUE(NodeScene::is_empty(scene.plan()));
   scene.advance(seconds(2)).settle();
-  EXPECT_THAT(scene.world.without_file, testing::IsEmpty());
+  EXPECT_THAT(scene.world.wrong_files, testing::IsEmpty());
 }
 
 TEST(NodePrepare, WritesNoFileAgainOfAClaimThatEndsOrOfAnEarlierBoot) {
   NodeScene scene = serving();
   scene.daemon_ends_slowly().unprepare("a").settle();
   ASSERT_TRUE(scene.world.checkpoint.claims.contains("a-uid")) << "it waits for the daemon's end";
-  scene.world.without_file = {"a-uid"};
+  scene.world.wrong_files = {"a-uid"};
   scene.settle();
   EXPECT_THAT(scene.injected, testing::IsEmpty());
 
   scene = serving();
-  scene.world.without_file = {"a-uid"};
+  scene.world.wrong_files = {"a-uid"};
   scene.world.self.boot_id = "boot-2";
   scene.injected.clear();
   scene.settle();

@@ -360,7 +360,7 @@ class NodeScene {
   void act(const PauseDriver& i) { world.daemon->driver_paused = i.is_paused; }
   void act(const WriteCdi& i) {
     injected.insert(i.claim.uid);
-    world.without_file.erase(i.claim.uid);
+    world.wrong_files.erase(i.claim.uid);
   }
   void act(const RemoveCdi& i) { injected.erase(i.claim_uid); }
   void act(const AnswerPrepared& i) {

@@ -395,7 +395,7 @@ void finish_prepares(NodeDraft& draft) {
 }
 
 void renew_files(NodeDraft& draft) {
-  for (const std::string& uid : draft.world.without_file) {
+  for (const std::string& uid : draft.world.wrong_files) {
     const auto it = draft.checkpoint.claims.find(uid);
     if (it == draft.checkpoint.claims.end() || it->second.phase != ClaimPhase::Completed) continue;
     const PreparedClaim& claim = it->second;
