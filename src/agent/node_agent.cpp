@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "agent/agent_metrics.h"
 #include "agent/apply.h"
@@ -12,6 +13,7 @@
 #include "agent/setbacks.h"
 #include "compute_domain/agent/checkpoint_codec.h"
 #include "compute_domain/base/log.h"
+#include "compute_domain/base/random.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/device_health.h"
 #include "compute_domain/core/reconcile_node.h"
@@ -41,6 +43,10 @@ constexpr base::Duration kLongestRest = std::chrono::seconds(10);
 constexpr base::Duration kBeginning = std::chrono::minutes(2);
 // At the supervisor's news, for what comes meanwhile.
 constexpr int kMostLooks = 3;
+// Between two times at which kubelet is asked for its pods while one that has ended for the API
+// server holds a claim, on average: kubelet may have dropped the event of its end.
+constexpr base::Duration kBetweenRenewals = std::chrono::minutes(10);
+constexpr double kRenewalJitter = 0.1;
 
 }  // namespace
 
@@ -48,11 +54,12 @@ class NodeAgent::Shell {
  public:
   Shell(NodePorts ports, Mailbox& mailbox, ServerMail& mail, const base::Clock& clock,
         NodeAgentOptions options, base::Registry* metrics)
-      : ports_(ports),
+      : ports_(std::move(ports)),
         mailbox_(mailbox),
         mail_(mail),
         clock_(clock),
         options_(std::move(options)),
+        random_(options_.seed),
         began_(clock.elapsed()),
         refusals_(clock),
         server_(clock, options_.self.name),
@@ -206,6 +213,7 @@ class NodeAgent::Shell {
     if (!read_checkpoint()) return false;
     has_news_ = false;
     const core::NodeWorld world = gather();
+    renew_pods();
     const core::NodePlan plan = core::reconcile_node(world);
     devices_ = core::device_health(world);
     has_published_ = !world.report.objects.empty();
@@ -402,6 +410,16 @@ class NodeAgent::Shell {
     world.held_since = held_since_;
   }
 
+  // Kubelet drops an event where too many wait for those that watch its pods.
+  void renew_pods() {
+    if (held_since_.empty() || !ports_.renew_pods) return renew_pods_at_.reset();
+    const base::Duration now = clock_.elapsed();
+    if (renew_pods_at_ && now < *renew_pods_at_) return;
+    if (renew_pods_at_) ports_.renew_pods();
+    const double share = 1 + kRenewalJitter * (2 * random_.unit() - 1);
+    renew_pods_at_ = now + std::chrono::duration_cast<base::Duration>(kBetweenRenewals * share);
+  }
+
   // Another process has seen them, and kubelet may never name them to this one.
   void expect_pods() {
     if (ports_.pods == nullptr) return;
@@ -520,6 +538,7 @@ class NodeAgent::Shell {
   ServerMail& mail_;
   const base::Clock& clock_;
   const NodeAgentOptions options_;
+  base::Random random_;
   core::Checkpoint checkpoint_;
   core::Checkpoint known_;  // whose text is known_text_
   std::string known_text_;
@@ -536,6 +555,7 @@ class NodeAgent::Shell {
   std::optional<base::Duration> not_looked_since_;
   std::map<std::string, base::Duration> held_since_, unnamed_since_;  // as NodeWorld's
   std::optional<base::Duration> asked_since_;                         // the same
+  std::optional<base::Duration> renew_pods_at_;                       // while a pod holds a claim
   Apply apply_;
   int failures_ = 0;
   std::string logged_error_;  // of the failures since the last success
@@ -553,7 +573,8 @@ class NodeAgent::Shell {
 
 NodeAgent::NodeAgent(NodePorts ports, Mailbox& mailbox, ServerMail& mail, const base::Clock& clock,
                      NodeAgentOptions options, base::Registry* metrics)
-    : shell_(std::make_unique<Shell>(ports, mailbox, mail, clock, std::move(options), metrics)) {}
+    : shell_(std::make_unique<Shell>(std::move(ports), mailbox, mail, clock, std::move(options),
+                                     metrics)) {}
 
 NodeAgent::~NodeAgent() = default;
 

@@ -1,12 +1,17 @@
 #include "compute_domain/dra/pod_watch.h"
 
+#include <grpcpp/alarm.h>
 #include <grpcpp/grpcpp.h>
 
+#include <atomic>
+#include <chrono>
 #include <filesystem>
+#include <optional>
 #include <stop_token>
 #include <system_error>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "compute_domain/base/log.h"
 #include "compute_domain/base/pause.h"
@@ -22,6 +27,8 @@ namespace core_v1 = ::compute_domain::core_v1;
 
 constexpr std::chrono::seconds kBetweenLooks{10};  // at a kubelet that has no such socket
 constexpr std::chrono::seconds kBetweenWatches{1};
+// For what a watch still has to say when another has taken its place.
+constexpr std::chrono::seconds kOverlap{1};
 // A pod may be as large as etcd lets it be.
 constexpr int kLargestEvent = 8 << 20;
 
@@ -68,6 +75,61 @@ NodePod pod_of(const core_v1::Pod& object) {
   return pod;
 }
 
+// What kubelet says of a pod.
+struct Word {
+  NodePod pod;
+  bool is_gone = false;  // then the pod has its UID only
+};
+
+// Nothing of what cannot be read, which is as if it had not been named.
+std::optional<Word> word_of(const v1alpha1::WatchPodsEvent& event) {
+  core_v1::Pod object;
+  if (!object.ParseFromString(event.pod()) || object.metadata().uid().empty()) return std::nullopt;
+  if (event.type() != v1alpha1::DELETED) return Word{.pod = pod_of(object)};
+  Word gone{.pod = {}, .is_gone = true};
+  gone.pod.uid = object.metadata().uid();
+  return gone;
+}
+
+// One call of WatchPods. The queue gives it back for each of its steps, the last time when it is
+// over.
+class Stream {
+ public:
+  enum class News { None, Event, Over };
+
+  Stream(v1alpha1::Pods::Stub& stub, grpc::CompletionQueue& queue)
+      : reader_(stub.PrepareAsyncWatchPods(&context_, {}, &queue)) {
+    reader_->StartCall(this);
+  }
+
+  // What the step was that the queue has given back. After an event read() goes on.
+  News take(bool is_ok) {
+    if (step_ == Step::End) return News::Over;
+    if (!is_ok) {
+      step_ = Step::End;
+      reader_->Finish(&end_, this);
+      return News::None;
+    }
+    if (std::exchange(step_, Step::Read) == Step::Read) return News::Event;
+    read();
+    return News::None;
+  }
+  void read() { reader_->Read(&event_, this); }
+  void cancel() { context_.TryCancel(); }
+
+  [[nodiscard]] const v1alpha1::WatchPodsEvent& event() const { return event_; }
+  [[nodiscard]] const grpc::Status& end() const { return end_; }
+
+ private:
+  enum class Step { Start, Read, End };
+
+  grpc::ClientContext context_;
+  const std::unique_ptr<grpc::ClientAsyncReader<v1alpha1::WatchPodsEvent>> reader_;
+  Step step_ = Step::Start;
+  v1alpha1::WatchPodsEvent event_;
+  grpc::Status end_;
+};
+
 }  // namespace
 
 class PodWatch::Loop {
@@ -76,8 +138,25 @@ class PodWatch::Loop {
       : socket_(std::move(socket)),
         listener_(listener),
         thread_([this](const std::stop_token& stop) { run(stop); }) {}
+  ~Loop() {
+    thread_.request_stop();
+    thread_.join();
+    queue_.Shutdown();
+    void* tag = nullptr;
+    bool is_ok = false;
+    while (queue_.Next(&tag, &is_ok)) continue;
+  }
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+
+  void renew() {
+    is_renewal_asked_ = true;
+    wake();
+  }
 
  private:
+  using Clock = std::chrono::system_clock;  // as gRPC has its deadlines
+
   void run(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
       std::error_code ignored;
@@ -102,32 +181,113 @@ class PodWatch::Loop {
     const auto channel = grpc::CreateCustomChannel(base::cat("unix:", socket_),
                                                    grpc::InsecureChannelCredentials(), arguments);
     const auto stub = v1alpha1::Pods::NewStub(channel);
-    grpc::ClientContext context;
-    const std::stop_callback on_stop(stop, [&context] { context.TryCancel(); });
-    const auto reader = stub->WatchPods(&context, {});
+    grpc::Status end;
+    watch_ = std::make_unique<Stream>(*stub, queue_);
     listener_.on_begin();
-    v1alpha1::WatchPodsEvent event;
-    while (reader->Read(&event)) take(event);
-    return reader->Finish();
+    const std::stop_callback on_stop(stop, [this] { wake(); });
+    while (watch_ || renewal_ || old_) {
+      void* tag = nullptr;
+      bool is_ok = false;
+      const auto deadline = old_ends_.value_or(Clock::time_point::max());
+      if (queue_.AsyncNext(&tag, &is_ok, deadline) == grpc::CompletionQueue::TIMEOUT) {
+        end_old();
+      } else if (tag == &alarm_) {
+        is_woken_ = false;
+        const bool is_asked = is_renewal_asked_.exchange(false);
+        if (stop.stop_requested()) {
+          cancel_all();
+        } else if (is_asked) {
+          begin_renewal(*stub);
+        }
+      } else {
+        step(static_cast<Stream*>(tag), is_ok, end);
+      }
+    }
+    return end;
   }
 
-  void take(const v1alpha1::WatchPodsEvent& event) {
-    if (event.type() == v1alpha1::INITIAL_SYNC_COMPLETE) {
-      is_complete_ = true;
-      listener_.on_complete();
-      if (!is_logged_) base::log_info("watching the pods of this node", {{"socket", socket_}});
-      is_logged_ = true;
-      logged_end_.clear();
+  // From any thread: the loop looks at what it is asked for.
+  void wake() {
+    if (is_woken_.exchange(true)) return;
+    alarm_.Set(&queue_, gpr_inf_past(GPR_CLOCK_MONOTONIC), &alarm_);
+  }
+
+  void begin_renewal(v1alpha1::Pods::Stub& stub) {
+    if (!watch_ || !is_complete_ || renewal_ || old_) return;
+    held_back_.clear();
+    renewal_ = std::make_unique<Stream>(stub, queue_);
+  }
+
+  void step(Stream* stream, bool is_ok, grpc::Status& end) {
+    const Stream::News news = stream->take(is_ok);
+    if (news == Stream::News::Event) {
+      see(*stream);
+      stream->read();
+    } else if (news == Stream::News::Over) {
+      if (stream == watch_.get()) end = stream->end();
+      forget(stream);
+    }
+  }
+
+  void forget(Stream* stream) {
+    if (stream == old_.get()) {
+      old_.reset();
+      old_ends_.reset();
+    } else if (stream == renewal_.get()) {
+      // Nothing of it was passed on.
+      renewal_.reset();
+    } else {
+      watch_.reset();
+      cancel_all();
+    }
+  }
+
+  void cancel_all() {
+    for (Stream* stream : {watch_.get(), renewal_.get(), old_.get()}) {
+      if (stream != nullptr) stream->cancel();
+    }
+  }
+
+  void end_old() {
+    old_ends_.reset();
+    if (old_) old_->cancel();
+  }
+
+  void see(const Stream& stream) {
+    if (stream.event().type() == v1alpha1::INITIAL_SYNC_COMPLETE) {
+      if (&stream == watch_.get()) complete();
+      if (&stream == renewal_.get()) complete_renewal();
       return;
     }
-    core_v1::Pod object;
-    // One that cannot be read is as if it had not been named.
-    if (!object.ParseFromString(event.pod()) || object.metadata().uid().empty()) return;
-    if (event.type() == v1alpha1::DELETED) {
-      listener_.on_gone(object.metadata().uid());
-    } else {
-      listener_.on_pod(pod_of(object));
+    std::optional<Word> word = word_of(stream.event());
+    if (!word) return;
+    if (&stream == renewal_.get()) {
+      held_back_.push_back(*std::move(word));
+    } else if (&stream == watch_.get() || word->is_gone || word->pod.has_ended) {
+      pass_on(*word);
     }
+  }
+
+  void pass_on(const Word& word) {
+    word.is_gone ? listener_.on_gone(word.pod.uid) : listener_.on_pod(word.pod);
+  }
+
+  void complete() {
+    is_complete_ = true;
+    listener_.on_complete();
+    if (!is_logged_) base::log_info("watching the pods of this node", {{"socket", socket_}});
+    is_logged_ = true;
+    logged_end_.clear();
+  }
+
+  // What the watch before says from here on may be older than what this one says; but what has
+  // ended has.
+  void complete_renewal() {
+    for (const Word& word : std::exchange(held_back_, {})) pass_on(word);
+    old_ = std::move(watch_);
+    watch_ = std::move(renewal_);
+    old_ends_ = Clock::now() + kOverlap;
+    base::log_debug("kubelet has named the pods of this node again", {{"socket", socket_}});
   }
 
   // Once, however often it is the same.
@@ -143,12 +303,21 @@ class PodWatch::Loop {
   bool is_logged_ = false;
   bool is_complete_ = false;  // this watch has named all
   std::string logged_end_;
-  std::jthread thread_;  // the last: it uses the others
+  std::atomic<bool> is_renewal_asked_ = false, is_woken_ = false;
+  grpc::CompletionQueue queue_;
+  grpc::Alarm alarm_;
+  // The one that counts; one that has not named all yet; one whose place another has taken.
+  std::unique_ptr<Stream> watch_, renewal_, old_;
+  std::vector<Word> held_back_;                // what `renewal_` has said
+  std::optional<Clock::time_point> old_ends_;  // when `old_` is cancelled
+  std::jthread thread_;                        // the last: it uses the others
 };
 
 PodWatch::PodWatch(std::string socket, PodListener& listener)
     : loop_(std::make_unique<Loop>(std::move(socket), listener)) {}
 
 PodWatch::~PodWatch() = default;
+
+void PodWatch::renew() { loop_->renew(); }
 
 }  // namespace cdom::dra

@@ -75,6 +75,7 @@ class Rig {
   MemoryChannelInjector channels;
   MemoryKubeletState kubelet;
   std::unique_ptr<RunningPods> pods;  // null: kubelet has no PodsAPI
+  std::function<void()> renew_pods = [] {};
   base::Registry* metrics = nullptr;
   std::string address = "10.0.0.1";
   std::string agent_name;
@@ -98,7 +99,10 @@ class Rig {
   void start_agent() {
     agent.reset();
     agent = std::make_unique<SteppedAgent>(
-        client, NodePorts{fabric, imex, checkpoints, channels, kubelet, pods.get()}, clock,
+        client,
+        NodePorts{fabric, imex, checkpoints, channels, kubelet, pods.get(),
+                  [this] { renew_pods(); }},
+        clock,
         NodeAgentOptions{.self = {kNode, "boot-1", address, agent_name},
                          .times = {},
                          .settings = node_settings,

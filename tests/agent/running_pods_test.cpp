@@ -172,6 +172,33 @@ TEST_F(ForceDeletion, StopsTheDaemonWhenThePodHasEndedAndNotBefore) {
   EXPECT_FALSE(rig_.imex.daemon.running);
 }
 
+TEST_F(ForceDeletion, IsLookedForAgainWhileAPodHoldsAClaimAndOnlyThen) {
+  int renewals = 0;
+  rig_.renew_pods = [&] { ++renewals; };
+  const auto pass_minutes = [&](int count) {
+    for (int minute = 0; minute < count; ++minute) rig_.pass(seconds(60));
+  };
+  pass_minutes(60);
+  EXPECT_EQ(renewals, 0) << "no pod that has ended holds a claim";
+  EXPECT_EQ(rig_.unprepare(claim_).state, ClaimStep::State::Done);
+  pass_minutes(8);
+  EXPECT_EQ(renewals, 0);
+  pass_minutes(24);
+  EXPECT_THAT(renewals, testing::AllOf(testing::Ge(2), testing::Le(4)));
+  EXPECT_TRUE(rig_.imex.daemon.running) << "kubelet still runs the pod";
+
+  // Kubelet has dropped the event that it had ended.
+  rig_.renew_pods = [&] {
+    ++renewals;
+    rig_.pods->remove("p-uid");
+  };
+  pass_minutes(12);
+  EXPECT_FALSE(rig_.imex.daemon.running);
+  const int before = renewals;
+  pass_minutes(60);
+  EXPECT_EQ(renewals, before);
+}
+
 TEST_F(ForceDeletion, IsRememberedByTheNextAgentForTheGracePeriod) {
   EXPECT_EQ(rig_.unprepare(claim_).state, ClaimStep::State::Done);
   rig_.agent.reset();

@@ -4,9 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/directory.h"
@@ -16,7 +19,9 @@
 namespace cdom::dra {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
+using testing::SizeIs;
 
 constexpr std::chrono::seconds kPatience{20};
 
@@ -40,6 +45,10 @@ class Heard final : public PodListener {
     lines.resize(std::min(count, lines.size()));
     return lines;
   }
+  std::vector<std::string> all() {
+    const std::lock_guard lock(mutex_);
+    return lines_;
+  }
 
  private:
   void add(std::string line) {
@@ -54,6 +63,14 @@ class Heard final : public PodListener {
 
 class PodWatchTest : public testing::Test {
  protected:
+  static void wait_until(const std::function<bool()>& is_so) {
+    const auto end = std::chrono::steady_clock::now() + kPatience;
+    while (!is_so() && std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    EXPECT_TRUE(is_so());
+  }
+
   const base::Directory folder_;
   const std::string socket_ = folder_.at("pods-api.sock");
   Heard heard_;
@@ -132,6 +149,79 @@ TEST_F(PodWatchTest, BeginsAgainWhenKubeletCutsItOff) {
   kubelet.says(PodEvent::InitialSyncComplete);
   const PodWatch watch(socket_, heard_);
   EXPECT_THAT(heard_.first(4), ElementsAre("begin", "complete", "end", "begin"));
+}
+
+// Kubelet drops events when it has a thousand of them: "a" and "b" have ended, and it has not said
+// so.
+TEST_F(PodWatchTest, RenewedTellsOfWhatKubeletHasNotReported) {
+  PodsServer kubelet(socket_);
+  kubelet.says(PodEvent::Added, bytes_of({.uid = "a"}));
+  kubelet.says(PodEvent::Added, bytes_of({.uid = "b"}));
+  kubelet.says(PodEvent::InitialSyncComplete);
+  kubelet.says_later(PodEvent::Added,
+                     bytes_of({.uid = "a", .phase = "Succeeded", .container_runs = false}));
+  kubelet.says_later(PodEvent::InitialSyncComplete);
+  kubelet.says_later(PodEvent::Added, bytes_of({.uid = "c"}));
+  PodWatch watch(socket_, heard_);
+  EXPECT_THAT(heard_.first(4),
+              ElementsAre("begin", "team-a/train-0 a 30 s", "team-a/train-0 b 30 s", "complete"));
+  watch.renew();
+  EXPECT_THAT(heard_.first(6), Contains("team-a/train-0 a 30 s has ended"));
+  EXPECT_THAT(heard_.first(6), Contains("team-a/train-0 c 30 s")) << "the new watch goes on";
+  wait_until([&] { return kubelet.open() == 1; });
+  EXPECT_EQ(kubelet.begun(), 2);
+  EXPECT_THAT(heard_.all(), SizeIs(6))
+      << "it neither ends nor begins, and of pods that it does not name it says nothing";
+}
+
+// Its last events come while the new watch is there already.
+TEST_F(PodWatchTest, RenewedStillTellsOfEndsThatTheWatchBeforeReports) {
+  PodsServer kubelet(socket_);
+  kubelet.says(PodEvent::Added, bytes_of({.uid = "a"}));
+  kubelet.says(PodEvent::InitialSyncComplete);
+  kubelet.says_later(PodEvent::InitialSyncComplete);
+  kubelet.says_later(PodEvent::Added, bytes_of({.uid = "b"}));
+  PodWatch watch(socket_, heard_);
+  heard_.first(3);
+  watch.renew();
+  EXPECT_THAT(heard_.first(4), Contains("team-a/train-0 b 30 s"));
+  kubelet.says(PodEvent::Modified, bytes_of({.uid = "old"}));
+  kubelet.says(PodEvent::Deleted, bytes_of({.uid = "a"}));
+  EXPECT_THAT(heard_.first(5), Contains("a is gone"));
+  wait_until([&] { return kubelet.open() == 1; });
+  EXPECT_THAT(heard_.all(), SizeIs(5)) << "what it says of pods that run may be old";
+}
+
+TEST_F(PodWatchTest, GoesOnWhereItCannotBeRenewed) {
+  PodsServer kubelet(socket_);
+  kubelet.says(PodEvent::Added, bytes_of({.uid = "a"}));
+  kubelet.says(PodEvent::InitialSyncComplete);
+  kubelet.says_later(PodEvent::Added,
+                     bytes_of({.uid = "a", .phase = "Succeeded", .container_runs = false}));
+  kubelet.cuts_off_later();
+  PodWatch watch(socket_, heard_);
+  heard_.first(3);
+  for (int times = 1; times <= 2; ++times) {
+    watch.renew();
+    wait_until([&] { return kubelet.begun() == 1 + times && kubelet.open() == 1; });
+  }
+  kubelet.says(PodEvent::Deleted, bytes_of({.uid = "a"}));
+  EXPECT_THAT(heard_.first(4),
+              ElementsAre("begin", "team-a/train-0 a 30 s", "complete", "a is gone"));
+}
+
+TEST_F(PodWatchTest, EndsAlsoWhileItIsRenewed) {
+  PodsServer kubelet(socket_);
+  kubelet.says(PodEvent::InitialSyncComplete);
+  kubelet.says_later(PodEvent::Added, bytes_of({.uid = "a"}));
+  {
+    PodWatch watch(socket_, heard_);
+    heard_.first(2);
+    watch.renew();
+    wait_until([&] { return kubelet.begun() == 2; });
+  }
+  wait_until([&] { return kubelet.open() == 0; });
+  EXPECT_THAT(heard_.all(), ElementsAre("begin", "complete"));
 }
 
 TEST_F(PodWatchTest, PassesOverWhatIsNoPod) {

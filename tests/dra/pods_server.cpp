@@ -2,7 +2,9 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <atomic>
 #include <chrono>
+#include <mutex>
 #include <thread>
 
 #include "compute_domain/base/text.h"
@@ -64,17 +66,41 @@ class PodsServer::Service final : public v1alpha1::Pods::Service {
   grpc::Status WatchPods(grpc::ServerContext* context,
                          const v1alpha1::WatchPodsRequest* /*request*/,
                          grpc::ServerWriter<v1alpha1::WatchPodsEvent>* writer) override {
-    for (const auto& event : events) writer->Write(event);
-    while (!ends_ && !context->IsCancelled()) {
+    const bool is_first = begun_++ == 0;
+    ++open_;
+    std::size_t written = 0;
+    while (!context->IsCancelled()) {
+      const std::vector<v1alpha1::WatchPodsEvent> events = said(is_first);
+      for (; written < events.size(); ++written) writer->Write(events[written]);
+      if (ends_ || (!is_first && cuts_off_later_)) break;
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
+    --open_;
     return {grpc::StatusCode::RESOURCE_EXHAUSTED, "watch client channel closed"};
   }
 
-  std::vector<v1alpha1::WatchPodsEvent> events;
+  void say(bool is_later, PodEvent type, const std::string& pod) {
+    v1alpha1::WatchPodsEvent event;
+    event.set_type(type_of(type));
+    event.set_pod(pod);
+    const std::lock_guard lock(mutex_);
+    (is_later ? later_ : events_).push_back(event);
+  }
+  void cut_off_later() { cuts_off_later_ = true; }
+  [[nodiscard]] int begun() const { return begun_; }
+  [[nodiscard]] int open() const { return open_; }
 
  private:
+  std::vector<v1alpha1::WatchPodsEvent> said(bool is_first) {
+    const std::lock_guard lock(mutex_);
+    return is_first || later_.empty() ? events_ : later_;
+  }
+
   const bool ends_;
+  std::atomic<bool> cuts_off_later_ = false;
+  std::atomic<int> begun_ = 0, open_ = 0;
+  std::mutex mutex_;
+  std::vector<v1alpha1::WatchPodsEvent> events_, later_;
   std::unique_ptr<grpc::Server> server_;
 };
 
@@ -83,10 +109,16 @@ PodsServer::PodsServer(const std::string& socket, bool ends)
 
 PodsServer::~PodsServer() = default;
 
-void PodsServer::says(PodEvent event, const std::string& pod) {
-  service_->events.emplace_back();
-  service_->events.back().set_type(type_of(event));
-  service_->events.back().set_pod(pod);
+void PodsServer::says(PodEvent event, const std::string& pod) { service_->say(false, event, pod); }
+
+void PodsServer::says_later(PodEvent event, const std::string& pod) {
+  service_->say(true, event, pod);
 }
+
+void PodsServer::cuts_off_later() { service_->cut_off_later(); }
+
+int PodsServer::begun() const { return service_->begun(); }
+
+int PodsServer::open() const { return service_->open(); }
 
 }  // namespace cdom::dra

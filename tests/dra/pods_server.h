@@ -1,5 +1,5 @@
 // PodsServer: kubelet's side of the PodsAPI (kubelet/pkg/apis/pods/v1alpha1), as far as a test says
-// it: each watch gets what was said.
+// it: each watch gets what was said, before it begins or while it lasts. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,15 @@ class PodsServer {
   PodsServer(const PodsServer&) = delete;
   PodsServer& operator=(const PodsServer&) = delete;
 
-  // Before the first watch.
   void says(PodEvent event, const std::string& pod = "");
+  // To each watch but the first: instead of what the first one gets.
+  void says_later(PodEvent event, const std::string& pod = "");
+  // Each watch but the first is cut off when it has had all that was said.
+  void cuts_off_later();
+
+  // The watches that there have been, and those that there are.
+  [[nodiscard]] int begun() const;
+  [[nodiscard]] int open() const;
 
  private:
   class Service;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,6 +44,8 @@ struct NodePorts {
   ChannelInjector& channels;
   KubeletState& kubelet;
   RunningPods* pods = nullptr;  // null: kubelet's word that a claim is not used is all there is
+  // Has kubelet name its pods again, as it may have dropped an event.
+  std::function<void()> renew_pods = {};
 };
 
 class NodeAgent {

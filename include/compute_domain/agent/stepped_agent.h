@@ -36,7 +36,7 @@ class SteppedAgent {
                const NodeAgentOptions& options, base::Registry* metrics = nullptr)
       : clock_(clock),
         mailbox_(clock),
-        node_(ports, mailbox_, mail_, clock, options, metrics),
+        node_(std::move(ports), mailbox_, mail_, clock, options, metrics),
         server_(client, mail_, clock, options, metrics) {}
 
   // Asked again until it is Done or Failed; that answer is given once, and the next call is a new

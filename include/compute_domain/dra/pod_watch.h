@@ -4,6 +4,12 @@
 // listener. When the watch ends (kubelet starts again, or cuts off a client that is a hundred
 // events behind) the thread starts another. Where there is no such socket the listener hears
 // nothing, and the thread looks for the socket every ten seconds.
+//
+// Kubelet drops an event where a thousand wait for its clients. So a watch can be renewed: another
+// one begins beside it, and takes its place once it has named all. The listener hears of its pods,
+// among them those that have ended, and not of its begin: a pod that it does not name is not gone,
+// as kubelet names none that was deleted by force, though it still runs it. Of the watch before it
+// hears on for a second what has ended.
 #pragma once
 
 #include <cstdint>
@@ -49,6 +55,9 @@ class PodWatch {
   ~PodWatch();
   PodWatch(const PodWatch&) = delete;
   PodWatch& operator=(const PodWatch&) = delete;
+
+  // As above; nothing where kubelet is not watched. Thread-safe.
+  void renew();
 
  private:
   class Loop;

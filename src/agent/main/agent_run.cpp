@@ -233,17 +233,18 @@ int run_agent(const AgentFlags& flags, cli::Signals& signals) {
                                         .settings = settings_of(flags),
                                         .operator_namespace = flags.cluster.ns,
                                         .seed = seed};
+  PodNews pod_news(pods);
+  dra::PodWatch pod_watch(flags.pods_socket, pod_news);
   agent::NodeAgent node_agent({.fabric = *fabric,
                                .imex = imex,
                                .checkpoints = checkpoints,
                                .channels = channels,
                                .kubelet = kubelet,
-                               .pods = &pods},
+                               .pods = &pods,
+                               .renew_pods = [&pod_watch] { pod_watch.renew(); }},
                               mailbox, mail, clock, options, &metrics);
   agent::ServerAgent server_agent(client, mail, clock, options, &metrics);
 
-  PodNews pod_news(pods);
-  const dra::PodWatch pod_watch(flags.pods_socket, pod_news);
   // From here on kubelet may call; what it asks waits for the loop.
   KubeletCalls calls(mailbox);
   auto plugin = dra::Plugin::start(plugin_options, calls, clock);
