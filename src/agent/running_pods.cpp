@@ -5,6 +5,14 @@
 
 namespace cdom::agent {
 
+namespace {
+
+core::RunningPod unnamed(const std::string& uid, std::int64_t grace_seconds) {
+  return {.ns = "", .name = "", .uid = uid, .claims = {}, .grace_seconds = grace_seconds};
+}
+
+}  // namespace
+
 RunningPods::RunningPods(const base::Clock& clock, std::function<void()> ended)
     : clock_(clock), ended_(std::move(ended)) {}
 
@@ -15,6 +23,7 @@ void RunningPods::begin_watch() {
 
 void RunningPods::complete_watch() {
   const std::lock_guard lock(mutex_);
+  is_complete_ = true;
   for (const std::string& uid : awaited_) expect_locked(uid, 0);
   awaited_.clear();
   for (auto& [uid, seen] : pods_) {
@@ -24,9 +33,19 @@ void RunningPods::complete_watch() {
 
 void RunningPods::end_watch() {
   const std::lock_guard lock(mutex_);
+  is_complete_ = false;
   for (auto& [uid, seen] : pods_) {
     if (!seen.lost_since) seen.lost_since = clock_.elapsed();
   }
+}
+
+void RunningPods::there_is_no_watch() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!std::exchange(counts_awaited_, false) || awaited_.empty()) return;
+    ++revision_;
+  }
+  ended_();
 }
 
 void RunningPods::add(core::RunningPod pod) {
@@ -60,15 +79,15 @@ void RunningPods::expect(const std::string& uid, std::int64_t grace_seconds) {
 
 void RunningPods::expect_locked(const std::string& uid, std::int64_t grace_seconds) {
   if (left_.find(uid) != nullptr) return;
-  pods_.try_emplace(
-      uid,
-      Seen{.pod = {.ns = "", .name = "", .uid = uid, .claims = {}, .grace_seconds = grace_seconds},
-           .lost_since = clock_.elapsed()});
+  pods_.try_emplace(uid, Seen{.pod = unnamed(uid, grace_seconds), .lost_since = clock_.elapsed()});
 }
 
 void RunningPods::expect_if_watched(const std::string& uid) {
   const std::lock_guard lock(mutex_);
+  if (is_complete_) return expect_locked(uid, 0);
+  if (left_.find(uid) != nullptr) return;
   awaited_.insert(uid);
+  if (!awaited_until_) awaited_until_ = clock_.elapsed() + kUntilWatched;
 }
 
 std::uint64_t RunningPods::revision() {
@@ -82,11 +101,17 @@ std::map<std::string, core::RunningPod> RunningPods::all() {
   forget_overdue();
   std::map<std::string, core::RunningPod> pods;
   for (const auto& [uid, seen] : pods_) pods.emplace(uid, seen.pod);
+  if (!counts_awaited_) return pods;
+  for (const std::string& uid : awaited_) pods.try_emplace(uid, unnamed(uid, 0));
   return pods;
 }
 
 void RunningPods::forget_overdue() {
   const base::Duration now = clock_.elapsed();
+  if (counts_awaited_ && awaited_until_ && now >= *awaited_until_) {
+    counts_awaited_ = false;
+    if (!awaited_.empty()) ++revision_;
+  }
   revision_ += std::erase_if(pods_, [now](const auto& entry) {
     const Seen& seen = entry.second;
     const std::int64_t grace =

@@ -32,6 +32,11 @@ constexpr std::chrono::seconds kOverlap{1};
 // A pod may be as large as etcd lets it be.
 constexpr int kLargestEvent = 8 << 20;
 
+bool is_there(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
 bool any_runs(const core_v1::PodStatus& status) {
   for (const auto* containers : {&status.initcontainerstatuses(), &status.containerstatuses(),
                                  &status.ephemeralcontainerstatuses()}) {
@@ -158,16 +163,20 @@ class PodWatch::Loop {
   using Clock = std::chrono::system_clock;  // as gRPC has its deadlines
 
   void run(const std::stop_token& stop) {
+    bool was_missing = false;
     while (!stop.stop_requested()) {
-      std::error_code ignored;
-      if (!std::filesystem::exists(socket_, ignored)) {
+      if (!is_there(socket_)) {
+        const bool has_folder = is_there(std::filesystem::path(socket_).parent_path());
+        if (std::exchange(was_missing, true) || !has_folder) listener_.on_none();
         base::pause(stop, kBetweenLooks);
         continue;
       }
+      was_missing = false;
       is_complete_ = false;
       const grpc::Status end = watch(stop);
       if (stop.stop_requested()) return;
       listener_.on_end();
+      if (end.error_code() == grpc::StatusCode::UNIMPLEMENTED) listener_.on_none();
       report_end(end);
       // One that never said all is not about to.
       base::pause(stop, is_complete_ ? kBetweenWatches : kBetweenLooks);

@@ -135,14 +135,53 @@ TEST_F(RunningPodsTest, OneThatHasLeftIsNotExpected) {
   EXPECT_THAT(pods_.all(), IsEmpty());
 }
 
-TEST_F(RunningPodsTest, OneThatHadAClaimBeforeIsExpectedOnceKubeletsPodsAreWatched) {
+TEST_F(RunningPodsTest, OneThatHadAClaimBeforeIsExpectedUntilKubeletsPodsAreKnown) {
   pods_.expect_if_watched("a");
   pods_.expect_if_watched("b");
-  EXPECT_THAT(pods_.all(), IsEmpty()) << "kubelet may have no such API";
+  EXPECT_THAT(pods_.all(), ElementsAre(Key("a"), Key("b")));
+  clock_.advance(kUntilWatched - seconds(1));
   name_all({"b"});
+  EXPECT_THAT(pods_.all(), ElementsAre(Key("a"), Key("b")));
+  clock_.advance(kPodEndMargin - seconds(1));
+  EXPECT_THAT(pods_.all(), ElementsAre(Key("a"), Key("b")));
+  clock_.advance(seconds(1));
+  EXPECT_THAT(pods_.all(), ElementsAre(Key("b")));
+}
+
+TEST_F(RunningPodsTest, OneThatHadAClaimBeforeCountsOnceTheyAreKnown) {
+  name_all({"b"});
+  pods_.expect_if_watched("a");
   EXPECT_THAT(pods_.all(), ElementsAre(Key("a"), Key("b")));
   clock_.advance(kPodEndMargin);
   EXPECT_THAT(pods_.all(), ElementsAre(Key("b")));
+}
+
+TEST_F(RunningPodsTest, NobodyIsExpectedOfAKubeletWithoutTheApi) {
+  pods_.expect_if_watched("a");
+  const std::uint64_t before = pods_.revision();
+  pods_.there_is_no_watch();
+  pods_.there_is_no_watch();
+  EXPECT_THAT(pods_.all(), IsEmpty());
+  EXPECT_EQ(pods_.revision(), before + 1);
+  EXPECT_EQ(ended_, 1);
+  pods_.expect_if_watched("b");
+  EXPECT_THAT(pods_.all(), IsEmpty());
+  name_all({});
+  EXPECT_THAT(pods_.all(), ElementsAre(Key("a"), Key("b"))) << "it has one now";
+}
+
+// As of a socket that a kubelet of before has left.
+TEST_F(RunningPodsTest, NobodyIsExpectedForLongOfAKubeletThatDoesNotAnswer) {
+  pods_.expect_if_watched("a");
+  const std::uint64_t before = pods_.revision();
+  for (int i = 0; i < 6; ++i) {
+    pods_.begin_watch();
+    pods_.end_watch();
+    EXPECT_THAT(pods_.all(), ElementsAre(Key("a")));
+    clock_.advance(seconds(10));
+  }
+  EXPECT_THAT(pods_.all(), IsEmpty());
+  EXPECT_EQ(pods_.revision(), before + 1);
 }
 
 // The whole agent, and kubelet's PodsAPI as RunningPods has it.
@@ -209,6 +248,27 @@ TEST_F(ForceDeletion, IsRememberedByTheNextAgentForTheGracePeriod) {
   rig_.pass(seconds(30) + kPodEndMargin - seconds(1));
   EXPECT_TRUE(rig_.imex.daemon.running);
   rig_.pass(seconds(3));
+  EXPECT_FALSE(rig_.imex.daemon.running);
+}
+
+// As while kubelet starts again, too: it may unprepare before it has an answer for a watch.
+TEST_F(ForceDeletion, IsNotForgottenByAnAgentWhoseFirstWatchFails) {
+  rig_.agent.reset();
+  rig_.pods = std::make_unique<RunningPods>(rig_.clock, [] {});
+  rig_.start_agent();
+  rig_.settle();
+  rig_.pods->begin_watch();
+  rig_.pods->end_watch();
+  EXPECT_EQ(rig_.unprepare(claim_).state, ClaimStep::State::Done) << "kubelet has its answer";
+  rig_.pass(seconds(10));
+  EXPECT_TRUE(rig_.imex.daemon.running);
+  rig_.pods->begin_watch();
+  rig_.pods->add({.ns = "team-a", .name = "p", .uid = "p-uid", .claims = {}, .grace_seconds = 30});
+  rig_.pods->complete_watch();
+  rig_.pass(seconds(100));
+  EXPECT_TRUE(rig_.imex.daemon.running) << "the pod still runs";
+  rig_.pods->remove("p-uid");
+  rig_.settle();
   EXPECT_FALSE(rig_.imex.daemon.running);
 }
 

@@ -37,6 +37,7 @@ class Heard final : public PodListener {
   void on_gone(const std::string& uid) override { add(base::cat(uid, " is gone")); }
   void on_complete() override { add("complete"); }
   void on_end() override { add("end"); }
+  void on_none() override { add("none"); }
 
   std::vector<std::string> first(std::size_t count) {
     std::unique_lock lock(mutex_);
@@ -85,6 +86,11 @@ TEST_F(PodWatchTest, HandsOnWhatKubeletSays) {
   const PodWatch watch(socket_, heard_);
   EXPECT_THAT(heard_.first(5), ElementsAre("begin", "team-a/train-0 a 30 s shared", "complete",
                                            "team-a/train-0 b 30 s", "a is gone"));
+}
+
+TEST_F(PodWatchTest, SaysWhereThereIsNone) {
+  const PodWatch watch(folder_.at("no-folder/pods-api.sock"), heard_);
+  EXPECT_THAT(heard_.first(1), ElementsAre("none"));
 }
 
 TEST_F(PodWatchTest, APodHasEndedWhenItsPhaseIsFinalAndNoContainerOfItRuns) {

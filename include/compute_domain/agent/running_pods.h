@@ -26,6 +26,9 @@ inline constexpr base::Duration kPodEndMargin = std::chrono::seconds(30);
 // A tenant chooses it. A kubelet that has started again gives such a pod's containers a second.
 inline constexpr std::int64_t kLongestGraceSeconds = 600;
 
+// From the process's begin on, for a watch that has not named all pods yet.
+inline constexpr base::Duration kUntilWatched = std::chrono::seconds(60);
+
 // Pods that have left: another process may write about them a little later.
 inline constexpr std::size_t kPodsRemembered = 1000;
 
@@ -35,10 +38,11 @@ class RunningPods {
   RunningPods(const base::Clock& clock, std::function<void()> ended);
 
   // A watch begins; it has named all pods that kubelet knows; it has ended, and with it what is
-  // known of any pod.
+  // known of any pod; kubelet has no API for one.
   void begin_watch();
   void complete_watch();
   void end_watch();
+  void there_is_no_watch();
   void add(core::RunningPod pod);
   // Its containers are being killed, and nobody will say that they have ended.
   void add_rejected(core::RunningPod pod);
@@ -46,7 +50,8 @@ class RunningPods {
 
   // One that another process of this agent knew to run.
   void expect(const std::string& uid, std::int64_t grace_seconds);
-  // One that had a claim before this process began: it counts once kubelet's pods are watched.
+  // One that had a claim before this process began. It counts for kPodEndMargin once kubelet's pods
+  // are known, and before that for kUntilWatched, unless there is no watch.
   void expect_if_watched(const std::string& uid);
 
   // Counts the pods that have left. Those whose time is over leave when they are asked for.
@@ -67,6 +72,9 @@ class RunningPods {
   std::mutex mutex_;
   std::map<std::string, Seen> pods_;
   std::set<std::string> awaited_;  // until a watch has named all
+  std::optional<base::Duration> awaited_until_;
+  bool counts_awaited_ = true;  // among all()
+  bool is_complete_ = false;    // this watch has named all
   base::RecentMap<std::string, bool> left_{kPodsRemembered};
   std::uint64_t watch_ = 0, revision_ = 0;
 };

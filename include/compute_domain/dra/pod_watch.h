@@ -3,7 +3,7 @@
 // How it goes: a thread of its own connects to kubelet's socket and passes each event to the
 // listener. When the watch ends (kubelet starts again, or cuts off a client that is a hundred
 // events behind) the thread starts another. Where there is no such socket the listener hears
-// nothing, and the thread looks for the socket every ten seconds.
+// of that alone, and the thread looks for the socket every ten seconds.
 //
 // Kubelet drops an event where a thousand wait for its clients. So a watch can be renewed: another
 // one begins beside it, and takes its place once it has named all. The listener hears of its pods,
@@ -46,6 +46,10 @@ class PodListener {
   virtual void on_complete() = 0;
   // Kubelet tells nothing any more; another watch may begin.
   virtual void on_end() = 0;
+  // This kubelet has no such API, nor would one that is just starting: the folder of the socket is
+  // not there, or the socket is missing at two looks in a row, or nobody knows the call. Again and
+  // again, while that lasts.
+  virtual void on_none() = 0;
 };
 
 class PodWatch {

@@ -27,6 +27,7 @@ class PodNews : public dra::PodListener {
   void on_gone(const std::string& uid) override { pods_.remove(uid); }
   void on_complete() override { pods_.complete_watch(); }
   void on_end() override { pods_.end_watch(); }
+  void on_none() override { pods_.there_is_no_watch(); }
 
  private:
   agent::RunningPods& pods_;
