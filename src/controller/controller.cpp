@@ -148,6 +148,7 @@ class Controller::Loop {
   static std::optional<base::Duration> next_look(const core::Plan& plan, const Applied& applied);
   void answer(const Turn& turn, const Key& key, const core::Plan& plan, const Applied& applied);
   void note_refusal(const Key& key, const core::Plan& plan, const Applied& applied);
+  void note_failure(const Key& key, const core::Plan& plan, const Applied& applied);
   bool record(const api::ObjectReference& involved, core::Reason reason,
               const std::string& message);
   void work(Lane& lane, Queue& queue, const std::stop_token& token);
@@ -544,7 +545,7 @@ void Controller::Loop::answer(const Turn& turn, const Key& key, const core::Plan
     return;
   }
   const Error& error = applied.result.error();
-  if (is_refusal(error)) note_refusal(key, plan, applied);
+  is_refusal(error) ? note_refusal(key, plan, applied) : note_failure(key, plan, applied);
   // A status that waits to be written reports it.
   if (key.kind == Key::Kind::Domain && plan.look_again) queue.add_after(key, *plan.look_again);
   const base::LogField fields[] = {{"key", to_string(key)}, {"error", outcome}};
@@ -599,6 +600,23 @@ void Controller::Loop::note_refusal(const Key& key, const core::Plan& plan,
            cat("the API server refuses what the controller writes, which is tried again: ",
                error.message));
   }
+}
+
+// A webhook that is silent for longer than a request may take leaves no answer at all. What a
+// domain's own keys write is told by its status when that lasts. A server that says when to ask
+// again is there.
+void Controller::Loop::note_failure(const Key& key, const core::Plan& plan,
+                                    const Applied& applied) {
+  const Error& error = applied.result.error();
+  const bool is_of_domain = key.kind == Key::Kind::Domain || key.kind == Key::Kind::Group;
+  if (!is_of_domain || error.kind != ErrorKind::Unavailable) return;
+  if (applied.actions >= plan.actions.size()) return;
+  const core::Action& action = plan.actions[applied.actions];
+  if (std::holds_alternative<core::SetStatus>(action)) return memory_.status_failed(key.id);
+  if (error.retry_after) return;
+  const bool is_news = memory_.failed(key, {.action = action.index(), .what = error.message},
+                                      clock_.now(), clock_.elapsed());
+  if (is_news) add_domains_concerned(key);
 }
 
 void Controller::Loop::work(Lane& lane, Queue& queue, const std::stop_token& token) {

@@ -10,6 +10,10 @@ namespace {
 // A text stays for so long before another one takes its place.
 constexpr base::Duration kRefusalStands = std::chrono::seconds(30);
 
+// From when on a failure lasts.
+constexpr int kLastingFailures = 3;
+constexpr base::Duration kLastingFailure = std::chrono::seconds(30);
+
 // Each is sent after the one before was not stored, as far as the watch shows.
 constexpr std::size_t kMostUnheard = 4;
 
@@ -219,6 +223,7 @@ std::optional<base::Duration> Memory::formation_ended(const std::string& uid) {
 
 bool Memory::refused(const Key& key, const std::string& what, base::Duration elapsed) {
   const std::scoped_lock lock(mutex_);
+  failing_.erase(key);
   const auto [it, is_new] = refusals_.try_emplace(key, Refusal{what, elapsed});
   if (is_new) return true;
   if (elapsed - it->second.since < kRefusalStands || it->second.what == what) return false;
@@ -226,9 +231,44 @@ bool Memory::refused(const Key& key, const std::string& what, base::Duration ela
   return true;
 }
 
+bool Memory::failed(const Key& key, const Failure& failure, base::Time now,
+                    base::Duration elapsed) {
+  const std::scoped_lock lock(mutex_);
+  if (is_forgotten(key.id)) return false;
+  const auto [it, is_new] = failing_.try_emplace(key);
+  Failing& failing = it->second;
+  const bool was_told = failing.told.has_value();
+  if (is_new || failing.action != failure.action) {
+    failing = {.action = failure.action, .since = now, .begun = elapsed};
+  }
+  const bool lasts =
+      ++failing.times >= kLastingFailures && elapsed - failing.begun >= kLastingFailure;
+  if (!lasts) return was_told;
+  const bool is_news = !failing.told || (failing.told->what != failure.what &&
+                                         elapsed - failing.told->since >= kRefusalStands);
+  if (is_news) failing.told = Refusal{failure.what, elapsed};
+  return is_news;
+}
+
+void Memory::status_failed(const std::string& uid) {
+  const std::scoped_lock lock(mutex_);
+  for (auto& [key, failing] : failing_) {
+    if (key.id == uid) failing.told.reset();
+  }
+}
+
+std::optional<core::LastingFailure> Memory::lasting_failure(const Key& key) const {
+  const std::scoped_lock lock(mutex_);
+  const auto it = failing_.find(key);
+  if (it == failing_.end() || !it->second.told) return std::nullopt;
+  return core::LastingFailure{.what = it->second.told->what, .since = it->second.since};
+}
+
 bool Memory::accepted(const Key& key) {
   const std::scoped_lock lock(mutex_);
-  return refusals_.erase(key) > 0;
+  const auto failing = failing_.extract(key);
+  const bool was_told = !failing.empty() && failing.mapped().told;
+  return refusals_.erase(key) > 0 || was_told;
 }
 
 std::size_t Memory::refusals() const {
@@ -280,6 +320,7 @@ void Memory::forget_domain(const std::string& uid) {
   placements_.erase(uid);
   pruned_.erase(uid);
   std::erase_if(refusals_, [&](const auto& known) { return known.first.id == uid; });
+  std::erase_if(failing_, [&](const auto& known) { return known.first.id == uid; });
 }
 
 void Memory::forget_object(const std::string& uid) {

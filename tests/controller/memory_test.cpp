@@ -30,18 +30,77 @@ TEST(Memory, ARefusalInOtherWordsIsNoNewsForAWhile) {
   EXPECT_EQ(memory.refusal(kTrain), "used: 2");
 }
 
+const Memory::Failure kNoAnswer{.action = 1, .what = "no answer"};
+
+// A server that is briefly away is nobody's news.
+TEST(Memory, AFailureLastsOnceItHasComeThreeTimesAndForHalfAMinute) {
+  Memory memory;
+  memory.domain_seen("u", 0s);
+  for (const auto at : {0s, 1s, 29s}) {
+    EXPECT_FALSE(memory.failed(kTrain, kNoAnswer, base::Time{at}, at)) << at.count();
+  }
+  EXPECT_EQ(memory.lasting_failure(kTrain), std::nullopt);
+  EXPECT_TRUE(memory.failed(kTrain, kNoAnswer, base::Time{30s}, 30s));
+  EXPECT_EQ(memory.lasting_failure(kTrain),
+            (core::LastingFailure{.what = "no answer", .since = base::Time{0s}}));
+  EXPECT_FALSE(memory.failed(kTrain, kNoAnswer, base::Time{60s}, 60s)) << "once";
+  EXPECT_TRUE(memory.accepted(kTrain));
+  EXPECT_EQ(memory.lasting_failure(kTrain), std::nullopt);
+}
+
+TEST(Memory, AFailureLastsOfOneActionOnly) {
+  Memory memory;
+  memory.domain_seen("u", 0s);
+  for (const auto at : {0s, 20s, 40s}) memory.failed(kTrain, kNoAnswer, base::Time{at}, at);
+  ASSERT_NE(memory.lasting_failure(kTrain), std::nullopt);
+  EXPECT_TRUE(memory.failed(kTrain, {.action = 2, .what = "no answer"}, base::Time{41s}, 41s));
+  EXPECT_EQ(memory.lasting_failure(kTrain), std::nullopt);
+}
+
+TEST(Memory, TwoFailuresFarApartDoNotLast) {
+  Memory memory;
+  memory.domain_seen("u", 0s);
+  for (const auto at : {0s, 120s}) memory.failed(kTrain, kNoAnswer, base::Time{at}, at);
+  EXPECT_EQ(memory.lasting_failure(kTrain), std::nullopt);
+}
+
+TEST(Memory, AFailureInOtherWordsIsNoNewsForAWhile) {
+  Memory memory;
+  memory.domain_seen("u", 0s);
+  for (const auto at : {0s, 20s, 40s}) memory.failed(kTrain, kNoAnswer, base::Time{at}, at);
+  EXPECT_FALSE(memory.failed(kTrain, {.action = 1, .what = "no port"}, base::Time{69s}, 69s));
+  EXPECT_TRUE(memory.failed(kTrain, {.action = 1, .what = "no port"}, base::Time{70s}, 70s));
+  EXPECT_EQ(memory.lasting_failure(kTrain)->what, "no port");
+}
+
+TEST(Memory, AFailureIsToldAfterTheNextOneWhereTheStatusFailedToo) {
+  Memory memory;
+  memory.domain_seen("u", 0s);
+  for (const auto at : {0s, 20s, 40s}) memory.failed(kTrain, kNoAnswer, base::Time{at}, at);
+  memory.status_failed("u");
+  EXPECT_EQ(memory.lasting_failure(kTrain), std::nullopt);
+  EXPECT_TRUE(memory.failed(kTrain, kNoAnswer, base::Time{50s}, 50s));
+  EXPECT_EQ(memory.lasting_failure(kTrain)->since, base::Time{0s});
+}
+
 TEST(Memory, ForgetsADomainWithAllThatItsKeysMet) {
   Memory memory;
   memory.domain_seen("u", 0s);
   memory.refused(kTrain, "a", 0s);
   memory.refused(group_key({"u", "c"}), "b", 0s);
   memory.refused(domain_key("other"), "c", 0s);
+  for (const auto at : {0s, 20s, 40s}) {
+    memory.failed(group_key({"u", "d"}), kNoAnswer, base::Time{at}, at);
+  }
+  ASSERT_NE(memory.lasting_failure(group_key({"u", "d"})), std::nullopt);
   memory.status_pruned("u", core::PrunedStatus{});
   memory.status_written("u", {});
   memory.list_written({"u", "c"}, {});
   memory.forget_domain("u");
   EXPECT_EQ(memory.refusal(kTrain), std::nullopt);
   EXPECT_EQ(memory.refusal(group_key({"u", "c"})), std::nullopt);
+  EXPECT_EQ(memory.lasting_failure(group_key({"u", "d"})), std::nullopt);
+  EXPECT_FALSE(memory.failed(kTrain, kNoAnswer, {}, 0s)) << "a worker may have begun before";
   EXPECT_EQ(memory.refusal(domain_key("other")), "c");
   EXPECT_EQ(memory.pruned("u"), std::nullopt);
   EXPECT_EQ(memory.status_written("u"), std::nullopt);

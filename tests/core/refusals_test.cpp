@@ -93,6 +93,28 @@ TEST(Refusals, SayWhoHoldsADeletion) {
   EXPECT_TRUE(std::holds_alternative<RemoveFinalizer>(plan.actions.back())) << "tried again";
 }
 
+// The status is written first, so that a server that is away has no Event of it queued.
+TEST(LastingFailures, AreToldLikeRefusals) {
+  World world = refused_world();
+  world.refusals.clear();
+  world.failures = {{.what = "create ResourceClaimTemplate team-a/t: no answer", .since = kNow}};
+  const Plan plan = reconcile(world);
+  const auto is_status = [](const Action& a) { return std::holds_alternative<SetStatus>(a); };
+  const auto is_event = [](const Action& a) { return std::holds_alternative<RecordEvent>(a); };
+  const auto is_create = [](const Action& a) { return std::holds_alternative<CreateTemplate>(a); };
+  EXPECT_LT(place_of(plan, is_status), place_of(plan, is_event));
+  EXPECT_LT(place_of(plan, is_status), place_of(plan, is_create));
+  EXPECT_LT(place_of(plan, is_create), plan.actions.size());
+  for (const char* type : {"Ready", "WritesAccepted"}) {
+    EXPECT_EQ(condition_in(plan, type).reason, "WriteRefused");
+    EXPECT_EQ(
+        condition_in(plan, type).message,
+        "cannot go on: create ResourceClaimTemplate team-a/t: no answer (it has failed since "
+        "2026-01-01T00:00:00Z); it is tried again; if it lasts, look for an admission webhook "
+        "that does not answer");
+  }
+}
+
 // Or it would be written with every look, for ever.
 TEST(Reconcile, WritesAStatusOnceThatAnOlderDefinitionCutsShort) {
   World world = world_of(domain("train").wants(2).finalized(), 0);

@@ -504,7 +504,7 @@ std::vector<Trouble> troubles() {
          world.refusals = {"cannot create ConfigMap cd-train: exceeded quota: few"};
          return told(world);
        },
-       "cd", "Controller", "exceeded quota: few", "a quota, a policy, a role",
+       "cd", "Controller", "exceeded quota: few", "a quota, a policy, a webhook, a role",
        "cannot go on: cannot create ConfigMap cd-train: exceeded quota: few; it is tried again; if "
        "it lasts, change what refuses it"},
       {"the driver is too old", [] { return with_unfit_nodes(conditions_with_old_driver()); },

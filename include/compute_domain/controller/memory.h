@@ -108,7 +108,22 @@ class Memory {
   // The API server refuses what a key writes, and what it said. Gives whether that is news: what it
   // says a moment later, with other numbers in it, is not.
   bool refused(const Key& key, const std::string& what, base::Duration elapsed);
-  // All that the key wrote was accepted; gives whether it was refused before.
+  // An action of a domain's key has failed without an answer that a person could act upon, in these
+  // words. Once it has failed three times, and for half a minute, it lasts, until the key is
+  // accepted or another action fails: an API server that is briefly away brings no writes. Gives
+  // whether lasting_failure() differs now.
+  struct Failure {
+    std::size_t action = 0;  // its index among the kinds of actions
+    std::string what;
+  };
+  bool failed(const Key& key, const Failure& failure, base::Time now, base::Duration elapsed);
+  // The status of the domain got no answer either: what lasts of its keys is not told until it has
+  // failed once more. So it is tried before that status, which would be out of date where all were
+  // without an answer and the first one succeeds now.
+  void status_failed(const std::string& uid);
+  [[nodiscard]] std::optional<core::LastingFailure> lasting_failure(const Key& key) const;
+
+  // All that the key wrote was accepted; gives whether it was refused before, or failed for long.
   bool accepted(const Key& key);
   [[nodiscard]] std::optional<std::string> refusal(const Key& key) const;
   [[nodiscard]] std::size_t refusals() const;
@@ -165,6 +180,14 @@ class Memory {
     base::Duration since{};
   };
   std::map<Key, Refusal> refusals_;
+  struct Failing {
+    std::size_t action = 0;
+    base::Time since{};
+    base::Duration begun{};
+    int times = 0;
+    std::optional<Refusal> told = std::nullopt;
+  };
+  std::map<Key, Failing> failing_;
   std::map<std::string, core::PrunedStatus> pruned_;
   std::map<std::string, core::PrunedDaemons> pruned_daemons_;
 };

@@ -193,8 +193,8 @@ inline constexpr ReasonRow kRows[] = {
      "see condition WritesAccepted"},
 
     {"WriteRefused", Domain, "WritesAccepted, Ready", Blocked, Warning,
-     "the API server refuses what the controller writes, which is tried again",
-     "change what the message names: a quota, a policy, a role, somebody's finalizer"},
+     "the API server refuses what the controller writes, or does not answer, which is tried again",
+     "change what the message names: a quota, a policy, a webhook, a role, somebody's finalizer"},
 
     {"RequirementsMet", Node, "CanServe", Fine, None, "the node offers its devices", ""},
     {"Cordoned", Node, "CanServe", Fine, None,

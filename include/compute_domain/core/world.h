@@ -114,6 +114,15 @@ struct PrunedDaemons {
   friend bool operator==(const PrunedDaemons&, const PrunedDaemons&) = default;
 };
 
+// A request that has failed again and again for a while: nothing has answered it, or the API server
+// could not carry it out.
+struct LastingFailure {
+  std::string what;    // which request, and how it failed last
+  base::Time since{};  // the first failure
+
+  friend bool operator==(const LastingFailure&, const LastingFailure&) = default;
+};
+
 // The seats of the cluster, as nodes offer them.
 struct SeatCount {
   // `out`: neither in use nor free, as no pod is placed on the node.
@@ -178,6 +187,8 @@ struct World {
   // What the API server refuses to this domain, or somebody else holds, each with what it said: no
   // attempt helps until a person changes something.
   std::vector<std::string> refusals;
+  // What nothing has answered for a while.
+  std::vector<LastingFailure> failures;
   // What this process has last written, when the API server kept less of it.
   std::optional<PrunedStatus> pruned;
   // While the domain is being deleted: what has made pods of its claims, by the pods' UIDs, as far

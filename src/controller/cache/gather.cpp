@@ -176,15 +176,15 @@ std::vector<core::ImexGroupKey> groups_in(const core::World& world) {
   return core::groups_of(world.view, world.nodes, world.lists);
 }
 
-std::vector<std::string> refusals_of(const Sources& from, const core::World& world) {
+// What the keys that write for the domain meet.
+void add_refusals(const Sources& from, core::World& world) {
   std::set<Key> keys{domain_key(world.view.uid)};
   for (const core::ImexGroupKey& group : groups_in(world)) keys.insert(group_key(group));
   if (world.view.domain && api::wants_one_clique(*world.view.domain)) keys.insert(placement_key());
-  std::vector<std::string> refusals;
   for (const Key& key : keys) {
-    if (auto what = from.memory.refusal(key)) refusals.push_back(*std::move(what));
+    if (auto what = from.memory.refusal(key)) world.refusals.push_back(*std::move(what));
+    if (auto lasts = from.memory.lasting_failure(key)) world.failures.push_back(*std::move(lasts));
   }
-  return refusals;
 }
 
 void add_makers(const Sources& from, core::World& world) {
@@ -263,7 +263,7 @@ void gather_rest(const Sources& from, core::World& world) {
     world.placement = from.memory.placement(uid);
   }
   if (world.view.domain && world.view.domain->meta.is_deleting()) add_makers(from, world);
-  world.refusals = refusals_of(from, world);
+  add_refusals(from, world);
   world.pruned = from.memory.pruned(uid);
 }
 

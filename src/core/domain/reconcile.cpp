@@ -42,9 +42,8 @@ Plan reconcile_living(const World& world) {
   waiting_claims(world.view, world.now, &next_waiting);
   if (next_waiting) look_again_after(*next_waiting, plan);
   const WaitsFor waits_for = world.view.has_predecessor ? what_still_runs(world) : WaitsFor{};
-  const bool is_refused = !world.refusals.empty();
   // Told before what does not succeed is tried again.
-  if (is_refused) add_status(world, readiness, verdict, waits_for, plan);
+  if (is_held_up(world)) add_status(world, readiness, verdict, waits_for, plan);
   if (verdict.what != TemplateVerdict::What::NameInvalid) {
     if (!domain.meta.has_finalizer(api::kDomainFinalizer)) {
       plan.actions.emplace_back(AddFinalizer{domain.meta});
@@ -66,7 +65,7 @@ Plan reconcile_living(const World& world) {
       verdict = template_is_there(wanted->meta.name);
     }
   }
-  if (!is_refused) add_status(world, readiness, verdict, waits_for, plan);
+  if (!is_held_up(world)) add_status(world, readiness, verdict, waits_for, plan);
   tell_claims_of_other_namespaces(world, plan);
   tell_claims_of_a_former_clique(world, plan);
   if (world.view.has_predecessor && waits_for.empty()) {

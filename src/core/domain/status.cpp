@@ -269,13 +269,19 @@ Finding ready_finding(const World& world, const Readiness& readiness,
 constexpr std::size_t kLongestRefusal = 1000;
 
 std::optional<Finding> refusal_finding(const World& world) {
-  if (world.refusals.empty()) return std::nullopt;
+  if (world.refusals.empty() && world.failures.empty()) return std::nullopt;
   std::vector<std::string> texts;
   for (const std::string& text : world.refusals)
     texts.push_back(base::shortened(text, kLongestRefusal));
-  return Finding{api::ConditionStatus::False, "WriteRefused",
-                 cat("cannot go on: ", base::join(texts, "; "),
-                     "; it is tried again; if it lasts, change what refuses it")};
+  for (const LastingFailure& failure : world.failures) {
+    texts.push_back(cat(base::shortened(failure.what, kLongestRefusal), " (it has failed since ",
+                        base::to_rfc3339(failure.since), ")"));
+  }
+  const char* remedy = world.refusals.empty() ? "look for an admission webhook that does not answer"
+                                              : "change what refuses it";
+  return Finding{
+      api::ConditionStatus::False, "WriteRefused",
+      cat("cannot go on: ", base::join(texts, "; "), "; it is tried again; if it lasts, ", remedy)};
 }
 
 Finding with_refusals(const World& world, Finding ready) {

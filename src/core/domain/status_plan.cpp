@@ -89,11 +89,13 @@ bool is_about_to_be_placed(const World& world) {
   if (!api::wants_one_clique(domain) || domain.meta.is_deleting() || world.reservation)
     return false;
   if (!domain.status && world.known_for >= kPlacementSettles) return false;
-  if (!world.refusals.empty()) return false;
+  if (is_held_up(world)) return false;
   return world.placement ? world.placement->holds : !domain.status;
 }
 
 }  // namespace
+
+bool is_held_up(const World& world) { return !world.refusals.empty() || !world.failures.empty(); }
 
 Readiness readiness_now(const World& world) {
   if (world.view.has_predecessor) return {};

@@ -8,6 +8,10 @@
 
 namespace cdom::core {
 
+// Whether something that is written for the domain does not succeed. Its status says so before that
+// is tried again, which would end the plan.
+bool is_held_up(const World& world);
+
 // What the status says of the members: nothing while NVIDIA's DRA driver serves the domain, as
 // nobody here sees what that driver's daemons do.
 Readiness readiness_now(const World& world);

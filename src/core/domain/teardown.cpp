@@ -122,14 +122,14 @@ Plan reconcile_deleting(const World& world) {
     const Readiness readiness = readiness_now(world);
     plan.look_again = readiness.look_again;
     // Told before what does not succeed is tried again.
-    if (!world.refusals.empty()) add_status(world, readiness, {}, waits_for, plan);
+    if (is_held_up(world)) add_status(world, readiness, {}, waits_for, plan);
     if (is_there) std::ranges::move(template_removal, std::back_inserter(plan.actions));
-    if (world.refusals.empty()) add_status(world, readiness, {}, waits_for, plan);
+    if (!is_held_up(world)) add_status(world, readiness, {}, waits_for, plan);
     tell_claims_that_come_too_late(world, plan);
     read_makers(world, waits_for, plan);
     return plan;
   }
-  if (!world.refusals.empty()) add_status(world, readiness_now(world), {}, waits_for, plan);
+  if (is_held_up(world)) add_status(world, readiness_now(world), {}, waits_for, plan);
   std::ranges::move(template_removal, std::back_inserter(plan.actions));
   plan.actions.push_back(claims_released(world));
   if (world.view.has_predecessor) plan.actions.emplace_back(predecessor_gone(world));
