@@ -1,6 +1,7 @@
 // No member gets an address that is another's, whatever it reports.
 #include <gmock/gmock.h>
 
+#include "compute_domain/api/names.h"
 #include "compute_domain/core/readiness.h"
 #include "core/builders.h"
 
@@ -63,6 +64,117 @@ TEST(Addresses, OfANodeThatIsGoneAreFree) {
   said_by(world, "n1") = address_of("n2");
   write_list(world);
   EXPECT_EQ(address_given(world, "n1"), address_of("n2"));
+}
+
+// Its kubelet is silent, and its pods are not ready any more, as the control plane writes then.
+void lose(World& world, const std::string& node) {
+  world.nodes[node].node->ready = api::ConditionStatus::Unknown;
+  world.nodes[node].agent = AgentPod{.ready = false, .lasts = {}};
+}
+
+// The address of a pod that is gone is given to the next pod.
+TEST(Addresses, OfANodeThatIsLostGoToTheNodeThatReportsThem) {
+  World world = settled_world(2);
+  lose(world, "n1");
+  said_by(world, "n2") = address_of("n1");
+  write_list(world);
+  EXPECT_EQ(address_given(world, "n1"), "");
+  EXPECT_EQ(address_given(world, "n2"), address_of("n1"));
+  EXPECT_EQ(judged_member(world, 0).state, MemberState("NodeUnknown"));
+  EXPECT_NE(judged_member(world, 1).state, MemberState("AddressRefused"));
+}
+
+TEST(Addresses, OfANodeThatIsOutOfServiceGoToTheNodeThatReportsThem) {
+  World world = settled_world(2);
+  world.nodes["n1"].node->ready = api::ConditionStatus::False;
+  world.nodes["n1"].node->taints = {{api::kOutOfServiceTaint, "nodeshutdown", "NoExecute"}};
+  said_by(world, "n2") = address_of("n1");
+  write_list(world);
+  EXPECT_EQ(address_given(world, "n2"), address_of("n1"));
+}
+
+TEST(Addresses, OfALostNodeStayWithItWhileNobodyReportsThem) {
+  World world = settled_world(2);
+  lose(world, "n1");
+  EXPECT_THAT(reconcile_group(world, group_of(world)).actions, IsEmpty());
+}
+
+TEST(Addresses, ThatWentToAnotherNodeStayThereWhenTheLostOneComesBack) {
+  World world = settled_world(2);
+  const NodeView before = world.nodes["n1"];
+  lose(world, "n1");
+  said_by(world, "n2") = address_of("n1");
+  write_list(world);
+  world.nodes["n1"] = before;
+  write_list(world);
+  EXPECT_EQ(address_given(world, "n2"), address_of("n1"));
+  EXPECT_EQ(judged_member(world, 0).state, MemberState("AddressRefused"));
+  said_by(world, "n1") = "10.88.1.7";
+  write_list(world);
+  EXPECT_EQ(address_given(world, "n1"), "10.88.1.7");
+}
+
+// Each is one thing less than OfANodeThatIsLost… and OfANodeThatIsOutOfService… ask for.
+struct NotLost {
+  const char* what;
+  void (*change)(World& world);
+
+  friend void PrintTo(const NotLost& not_lost, std::ostream* out) { *out << not_lost.what; }
+};
+class AddressesThatStay : public ::testing::TestWithParam<NotLost> {};
+INSTANTIATE_TEST_SUITE_P(
+    , AddressesThatStay,
+    ::testing::Values(
+        NotLost{"TheHolderIsReady", [](World&) {}},
+        NotLost{"ItsAgentIsReady",
+                [](World& world) {
+                  lose(world, "n1");
+                  world.nodes["n1"].agent->ready = true;
+                }},
+        NotLost{"OfItsAgentNothingIsKnown",
+                [](World& world) {
+                  lose(world, "n1");
+                  world.nodes["n1"].agent.reset();
+                }},
+        NotLost{"OnlyItsAgentIsAway",
+                [](World& world) {
+                  world.nodes["n1"].agent = AgentPod{.ready = false, .lasts = kElapsed};
+                }},
+        NotLost{"ItsKubeletSaysNotReady",
+                [](World& world) {
+                  lose(world, "n1");
+                  world.nodes["n1"].node->ready = api::ConditionStatus::False;
+                }},
+        NotLost{"ItIsBackAndStillTainted",
+                [](World& world) {
+                  world.nodes["n1"].node->taints = {{api::kOutOfServiceTaint, "", "NoExecute"}};
+                }},
+        NotLost{"TheOtherIsLostToo",
+                [](World& world) {
+                  lose(world, "n1");
+                  lose(world, "n2");
+                }},
+        NotLost{"TheOtherIsNotReady",
+                [](World& world) {
+                  lose(world, "n1");
+                  world.nodes["n2"].node->ready = api::ConditionStatus::False;
+                }},
+        NotLost{"TheOtherHasNoAgentNow",
+                [](World& world) {
+                  lose(world, "n1");
+                  world.nodes["n2"].agent->ready = false;
+                }},
+        NotLost{"TheOtherHasRebootedSince", [](World& world) {
+                  lose(world, "n1");
+                  world.nodes["n2"].node->boot_id = "boot-2";
+                }}));
+
+TEST_P(AddressesThatStay, WithTheirNode) {
+  World world = settled_world(2);
+  GetParam().change(world);
+  said_by(world, "n2") = address_of("n1");
+  write_list(world);
+  EXPECT_EQ(address_given(world, "n1"), address_of("n1"));
 }
 
 TEST(Addresses, AtWhichNoPeerAnswersAreRefused) {

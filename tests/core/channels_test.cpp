@@ -103,6 +103,17 @@ TEST_F(Clique, AllItsNodesAreMembersBeforeThereIsADomain) {
   EXPECT_EQ(write().actions.size(), 0U);
 }
 
+TEST_F(Clique, AMemberThatIsLostYieldsItsAddressToTheOneThatReportsIt) {
+  write();
+  world.nodes["n2"].report->status.address = address_of("n1");
+  EXPECT_EQ(write().actions.size(), 0U) << "it works";
+  world.nodes["n1"].node->ready = api::ConditionStatus::Unknown;
+  world.nodes["n1"].agent->ready = false;
+  write();
+  EXPECT_EQ(find_entry(list(), "n1")->address, "");
+  EXPECT_EQ(find_entry(list(), "n2")->address, address_of("n1"));
+}
+
 TEST_F(Clique, EachDomainHasAChannelOfItsOwnAndNobodyHasChannelZero) {
   domain_with("blue", {"n1", "n2"});
   domain_with("green", {"n1", "n2"});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compute_domain/api/names.h"
 #include "compute_domain/base/ip_address.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/node_lists.h"
@@ -86,18 +87,52 @@ bool holds_address(const ListDraft& draft, const api::NodeListEntry& entry) {
   return reported.empty() || reported == entry.address;
 }
 
+// By what the control plane says of the node: its kubelet is silent, and with it its agent; or a
+// person has said that its machine is off. Its pods' addresses may be given to others then.
+bool is_lost(const NodeView* view) {
+  if (view == nullptr || !view->node) return true;
+  const api::Node& node = *view->node;
+  const bool is_out = std::ranges::find(node.taints, api::kOutOfServiceTaint, &api::Taint::key) !=
+                      node.taints.end();
+  if (is_out) return node.ready != api::ConditionStatus::True;
+  return node.ready == api::ConditionStatus::Unknown && view->agent && !view->agent->ready;
+}
+
+// The control plane says that the node works, so that what its agent has reported holds now; unless
+// that was before a reboot.
+bool is_up(const NodeView* view) {
+  if (view == nullptr || !view->node || !view->report || !view->agent) return false;
+  const std::string& boot = view->node->boot_id;
+  const std::string& reported = view->report->status.boot_id;
+  return view->node->ready == api::ConditionStatus::True && view->agent->ready &&
+         (boot.empty() || reported.empty() || boot == reported);
+}
+
+// A node that is lost may have gone without its address, which the next pod is given then. No node
+// can make another one seem lost, so one that lies takes nothing from a node that works.
+bool yields_address(const ListDraft& draft, const std::vector<api::NodeListEntry>& entries,
+                    const api::NodeListEntry& holder) {
+  if (!is_lost(find_view(draft.nodes, holder.node))) return false;
+  return std::ranges::any_of(entries, [&](const api::NodeListEntry& entry) {
+    const NodeView* view = find_view(draft.nodes, entry.node);
+    return entry.member && is_up(view) && reported_address(view) == holder.address;
+  });
+}
+
 // No two members have one address: it is of the node that was given it first, and what another one
-// reports changes nothing of that.
+// reports changes nothing of that while the first one is not lost.
 void give_addresses(const ListDraft& draft, std::vector<api::NodeListEntry>& entries) {
   std::set<std::string> given;
   std::vector<api::NodeListEntry*> others;
   for (api::NodeListEntry& entry : entries) {
-    if (!holds_address(draft, entry) || !given.insert(entry.address).second) {
-      others.push_back(&entry);
-    }
+    const bool holds = holds_address(draft, entry) && !yields_address(draft, entries, entry);
+    if (!holds || !given.insert(entry.address).second) others.push_back(&entry);
   }
-  std::stable_partition(others.begin(), others.end(),
-                        [](const api::NodeListEntry* entry) { return entry->member; });
+  const auto rank = [&](const api::NodeListEntry* entry) {
+    if (!entry->member) return 2;
+    return is_up(find_view(draft.nodes, entry->node)) ? 0 : 1;
+  };
+  std::ranges::stable_sort(others, {}, rank);
   for (api::NodeListEntry* entry : others) {
     const std::string reported = reported_address(find_view(draft.nodes, entry->node));
     if (!reported.empty() && !given.contains(reported)) entry->address = reported;
