@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "cache/informers.h"
+#include "clique_writer.h"
 #include "cluster_metrics.h"
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/log.h"
@@ -174,6 +175,7 @@ class Controller::Loop {
   std::optional<base::Duration> placed_;      // when who gets which clique was last decided
   kube::EventRecorder events_;
   const Apply apply_;
+  const CliqueWriter clique_writer_;
   Placer placer_;
   const Triggers triggers_;
   std::vector<Part> parts_;
@@ -196,6 +198,7 @@ Controller::Loop::Loop(const kube::Client& client, const base::Clock& clock,
                .remembered = options_.remembered_events},
               &metrics),
       apply_(client, events_, memory_, workloads_, clock, &metrics),
+      clique_writer_(sources_, apply_, memory_),
       placer_(sources_, apply_),
       triggers_(sources_, memory_, workloads_, [this](const Key& key) { queue_of(key).add(key); }) {
   connect_triggers();
@@ -433,6 +436,11 @@ base::Duration Controller::Loop::wait_of_placement() const {
 
 Applied Controller::Loop::carry_out(Turn& turn, const Key& key, const Decide& decide,
                                     core::Plan& plan) {
+  if (key.kind == Key::Kind::Clique) {
+    CliqueWriter::Round round = clique_writer_.run(key.id, turn.beat);
+    plan = std::move(round.plan);
+    return round.applied;
+  }
   if (key.kind != Key::Kind::Placement) {
     plan = decide();
     const bool is_of_many =

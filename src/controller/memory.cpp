@@ -308,8 +308,23 @@ std::optional<core::PrunedDaemons> Memory::pruned_daemons(const std::string& uid
   return value_at(pruned_daemons_, uid);
 }
 
+void Memory::end_unproved(const std::string& uid, base::Duration now, base::Duration pause) {
+  const std::scoped_lock lock(mutex_);
+  std::erase_if(unproved_until_, [&](const auto& known) { return known.second <= now; });
+  unproved_until_[uid] = now + pause;
+}
+
+std::optional<base::Duration> Memory::end_unproved_for(const std::string& uid,
+                                                       base::Duration now) const {
+  const std::scoped_lock lock(mutex_);
+  const auto it = unproved_until_.find(uid);
+  if (it == unproved_until_.end() || it->second <= now) return std::nullopt;
+  return it->second - now;
+}
+
 void Memory::forget_domain(const std::string& uid) {
   const std::scoped_lock lock(mutex_);
+  unproved_until_.erase(uid);
   domains_seen_.erase(uid);
   status_written_.erase(uid);
   unreported_list_.erase(uid);

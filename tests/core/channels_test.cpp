@@ -145,6 +145,27 @@ TEST_F(Clique, AChannelIsTakenBackOnlyWhenTheDomainIsProvenToBeGone) {
   EXPECT_EQ(list().releases, 1);
 }
 
+TEST_F(Clique, AChannelWhoseDomainsEndIsNotProvedStaysAndHoldsBackNothingElse) {
+  for (const char* name : {"blue", "red"}) domain_with(name, {"n1"});
+  write();
+  for (DomainView& view : world.domains) {
+    view.claims.clear();
+    view.domain.reset();
+  }
+  domain_with("green", {"n1"});
+  world.unproven[uid_of("blue")] = std::chrono::seconds(5);
+  const Plan plan = write();
+  ASSERT_THAT(plan.actions, SizeIs(2));
+  EXPECT_EQ(std::get<EnsureDomainGone>(plan.actions[0]).uid, uid_of("red"));
+  EXPECT_EQ(plan.look_again, std::chrono::seconds(5));
+  EXPECT_EQ(channel("blue"), 1);
+  EXPECT_EQ(channel("red"), std::nullopt);
+  EXPECT_EQ(channel("green"), 3);
+  const Plan next = reconcile_clique(world);
+  EXPECT_THAT(next.actions, SizeIs(0));
+  EXPECT_EQ(next.look_again, std::chrono::seconds(5));
+}
+
 TEST_F(Clique, AChannelThatWasTakenBackIsGivenAgainWhenItsNodesHaveSaidThatTheyKnow) {
   let_green_follow_blue({"blue-n1"}, "1");
   EXPECT_EQ(channel("green"), std::nullopt);

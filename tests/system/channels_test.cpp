@@ -10,6 +10,7 @@
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/node_lists.h"
 #include "compute_domain/core/slots.h"
+#include "source_tree/source_tree.h"
 #include "system/rig.h"
 
 namespace cdom::system_test {
@@ -18,6 +19,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 using namespace std::chrono_literals;
 
@@ -320,6 +322,48 @@ void cordon(Rig& rig, const std::string& node, bool is_cordoned) {
 }
 
 // What has a claim on the other nodes does not notice, and the node comes back in its slot.
+// The definition of ComputeDomains has drifted: it lets through what nobody can read.
+void apply_loose_definition(Rig& rig) {
+  constexpr char kStrict[] =
+      "                type: integer\n                minimum: 0\n                default: 0\n";
+  std::string definition = source_text("crds/computedomains.yaml");
+  const std::size_t at = definition.find(kStrict, definition.find(" numNodes:\n"));
+  ASSERT_NE(at, std::string::npos);
+  rig.apply(definition.replace(at, sizeof(kStrict) - 1,
+                               "                x-kubernetes-preserve-unknown-fields: true\n"));
+}
+
+std::string unreadable_yaml(const std::string& domain) {
+  std::string yaml = domain_yaml(domain, 2);
+  return yaml.replace(yaml.find("numNodes: 2"), 11, "numNodes: odd");
+}
+
+// The controller has lost what it knew of the domain, and an API server that names what nobody can
+// read proves no end.
+TEST(Channels, ADomainThatNobodyCanReadKeepsItsChannelAndHoldsBackNobody) {
+  Rig rig({.seed = 21, .nodes_per_rack = 2, .node_settings = kByChannel});
+  apply_loose_definition(rig);
+  form(rig, "blue", {"n01", "n02"});
+  ASSERT_TRUE(becomes_ready(rig, "blue"));
+  ASSERT_EQ(channels_in(rig, "blue"), std::set<std::int64_t>{1});
+  rig.apply(unreadable_yaml("blue"));
+  rig.crash_controller();
+  for (const char* pod : {"blue-n01", "blue-n02"}) rig.remove(pod_path(pod));
+  rig.run_for(60s);
+  form(rig, "green", {"n01", "n02"});
+  EXPECT_TRUE(becomes_ready(rig, "green"));
+  rig.run_for(60s);
+  EXPECT_EQ(channels_in(rig, "green"), std::set<std::int64_t>{2});
+  for (const api::Condition& condition : status_of(rig, "green").conditions) {
+    EXPECT_THAT(condition.message, Not(HasSubstr("blue"))) << condition.type;
+    EXPECT_NE(condition.reason, "WriteRefused") << condition.type;
+  }
+  const auto list = [&] { return *core::stored_list(rig.node_lists().front()).list; };
+  EXPECT_EQ(list().releases, 0);
+  rig.remove(domain_path("blue"));
+  EXPECT_TRUE(rig.run_until([&] { return list().releases == 1; }, 60s));
+}
+
 TEST(Channels, ACordonedNodeRestsAndTroublesNobody) {
   Rig rig({.seed = 31, .node_settings = kByChannel});
   ASSERT_TRUE(rig.run_until([&] { return all_daemons_run(rig); }, 60s));

@@ -100,6 +100,12 @@ class Memory {
   bool placement_found(const std::string& uid, const core::PlacementVerdict& verdict);
   [[nodiscard]] std::optional<core::PlacementVerdict> placement(const std::string& uid) const;
 
+  // That a domain has ended could not be proved, and nobody asks again before `pause` is over.
+  void end_unproved(const std::string& uid, base::Duration now, base::Duration pause);
+  // How much longer; nullopt: it may be asked.
+  [[nodiscard]] std::optional<base::Duration> end_unproved_for(const std::string& uid,
+                                                               base::Duration now) const;
+
   // When a domain that is not Ready was first seen with members; cleared and given back by
   // formation_ended().
   void formation_begun(const std::string& uid, base::Duration elapsed);
@@ -173,6 +179,7 @@ class Memory {
   mutable std::mutex seats_mutex_;
   mutable std::optional<SeatsCounted> seats_counted_;
   mutable core::SeatCount seats_;
+  std::map<std::string, base::Duration> unproved_until_;
   std::map<std::string, base::Duration> forming_since_;
   std::map<std::string, core::PlacementVerdict> placements_;
   struct Refusal {

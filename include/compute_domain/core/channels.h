@@ -35,6 +35,8 @@ class Channels {
   void write_to(api::NodeList& list) const;
   // UIDs of the domains whose channels are taken back, if the API server proves that they are gone.
   [[nodiscard]] const std::vector<std::string>& released() const { return released_; }
+  // For how long channels are kept only because an end could not be proved; nullopt: none is.
+  [[nodiscard]] std::optional<base::Duration> next_proof() const { return next_proof_; }
 
  private:
   struct Record {
@@ -71,6 +73,7 @@ class Channels {
   std::int64_t last_ = 0;
   std::int64_t releases_ = 0;
   std::vector<std::string> released_;
+  std::optional<base::Duration> next_proof_;
   bool is_scarce_ = false;  // some domain found none
 };
 

@@ -209,6 +209,9 @@ struct CliqueWorld {
   std::map<std::string, std::vector<StoredList>> lists_of_domains;
   NodeViews nodes;  // of the clique, in the list, or with a claim of these domains
   std::optional<base::Time> list_written;  // by this process
+  // Domains whose end could not be proved, by UID, and for how long nobody asks again: they keep
+  // their channels.
+  std::map<std::string, base::Duration> unproven;
 };
 
 }  // namespace cdom::core

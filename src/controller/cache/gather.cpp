@@ -299,6 +299,9 @@ core::CliqueWorld gather_clique(const Sources& from, const std::string& clique) 
   }
   for (const std::string& uid : domains) {
     world.domains.push_back(view_of(from, uid));
+    if (const auto left = from.memory.end_unproved_for(uid, from.clock.elapsed())) {
+      world.unproven.emplace(uid, *left);
+    }
     for (const auto& list : from.stores.lists.by_index(kByDomain, uid)) {
       if (core::is_own(list->meta, uid)) world.lists_of_domains[uid].push_back(*list);
     }

@@ -158,6 +158,10 @@ void Channels::take_back() {
     if (channel.release != 0) continue;
     const auto view = std::ranges::find(world_.domains, channel.domain_uid, &DomainView::uid);
     if (view != world_.domains.end() && (view->domain || has_claims(*view))) continue;
+    if (const auto it = world_.unproven.find(channel.domain_uid); it != world_.unproven.end()) {
+      next_proof_ = std::min(next_proof_.value_or(it->second), it->second);
+      continue;
+    }
     channel.release = releases_ + 1;
     released_.push_back(channel.domain_uid);
   }

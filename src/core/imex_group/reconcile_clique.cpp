@@ -209,6 +209,7 @@ Plan reconcile_clique(const CliqueWorld& world) {
   channels.write_to(list);
 
   Plan plan;
+  plan.look_again = channels.next_proof();
   if (draft.stored == nullptr && list.entries.empty()) return plan;
   const bool is_in_use = std::ranges::any_of(
       list.channels, [](const api::Channel& channel) { return channel.release == 0; });
@@ -225,7 +226,7 @@ Plan reconcile_clique(const CliqueWorld& world) {
   }
   const base::Duration left = left_of(world.settings.list_interval, world.list_written, world.now);
   if (!completes(tenants, draft.before) && left > base::Duration::zero()) {
-    plan.look_again = left;
+    plan.look_again = std::min(plan.look_again.value_or(left), left);
     return plan;
   }
   // A domain that the cache does not show may exist.
