@@ -404,6 +404,19 @@ bool Workloads::has_nodeless_consumers(const std::string& ns) const {
   });
 }
 
+std::vector<UnreadClaim> Workloads::unread_claims() const {
+  const std::scoped_lock lock(mutex_);
+  std::vector<UnreadClaim> claims;
+  for (const auto& [uid, shared] : shared_) {
+    UnreadClaim claim{.uid = uid, .name = shared.name, .pods_seen = {}};
+    for (const auto& [pod, consumer] : shared.pods) {
+      if (consumer.node.empty()) claim.pods_seen.push_back(consumer.seen);
+    }
+    if (!claim.pods_seen.empty()) claims.push_back(std::move(claim));
+  }
+  return claims;
+}
+
 std::uint64_t Workloads::moves() const {
   const std::scoped_lock lock(mutex_);
   return moves_;

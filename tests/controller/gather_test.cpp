@@ -152,6 +152,82 @@ TEST(Gather, ASharedClaimHasNoSeatOfANodeOfAnotherClique) {
   EXPECT_TRUE(is_used());
 }
 
+// A domain whose pods share a claim in the clique of n1, which offers one seat; another wants one.
+class UnreadPods : public testing::Test {
+ protected:
+  static constexpr char kClique[] = "6f0a5a5e-0000-4000-8000-000000000001.2";
+  UnreadPods() {
+    rig.put(domain_named("train"));
+    api::ComputeDomain serve = domain_named("serve");
+    serve.spec.placement.emplace().clique = api::CliquePlacement::Single;
+    serve.spec.num_nodes = 1;
+    rig.put(serve);
+    rig.put(node_named("n1"));
+    rig.put(report_of("n1", kClique));
+    api::ResourceSlice slice = slice_of_n1();
+    slice.devices = {{.name = "channel-0",
+                      .attributes = {{api::kAttributeType, std::string("channel")},
+                                     {api::kAttributeId, std::int64_t{0}},
+                                     {api::kAttributeClique, std::string(kClique)}}}};
+    rig.put(slice);
+    api::ResourceClaim mesh = claim_of("uid-train", "mesh", "", {"a"});
+    mesh.allocation->devices[0].pool = base::cat(api::kSharedPoolPrefix, kClique);
+    rig.put(mesh);
+  }
+  void put_list_that_admits_it() {
+    const api::ComputeDomain train = domain_named("train");
+    api::NodeList list = *core::stored_list(node_list_of(train, kClique, {"n1"})).list;
+    list.entries[0].admits = {{.claim_uid = "uid-mesh", .channel = 0}};
+    api::ConfigMap map = core::config_map_of(list, train, {});
+    map.meta.uid = "uid-list";
+    map.meta.resource_version = "1";
+    rig.put(map);
+  }
+  core::PlacementWorld world() { return gather_placement(rig.sources); }
+  core::Seat::State state() { return world().cliques.at(0).seats.at(0).state; }
+
+  ShellRig rig;
+};
+
+TEST_F(UnreadPods, AreOnTheNodesOfTheirNodeList) {
+  EXPECT_EQ(state(), core::Seat::State::Free);
+  put_list_that_admits_it();
+  EXPECT_EQ(state(), core::Seat::State::InUse);
+  rig.clock.advance(1h);
+  EXPECT_EQ(state(), core::Seat::State::InUse);
+  rig.workloads.pods_read("team-a", {facts_of_pod("n2", "a")}, true, {});
+  EXPECT_EQ(state(), core::Seat::State::Free);
+}
+
+TEST_F(UnreadPods, MayHaveAnySeatOfTheirCliqueForHalfAMinuteFromWhenTheControllerDecides) {
+  const core::UnreadPods of_train{kClique, "uid-train", 1};
+  rig.clock.advance(5min);
+  rig.memory.decides(rig.clock.elapsed());
+  EXPECT_THAT(world().unread, testing::ElementsAre(of_train));
+  EXPECT_EQ(world().unread_for, 30s);
+  rig.clock.advance(29s);
+  EXPECT_THAT(world().unread, testing::ElementsAre(of_train));
+  EXPECT_EQ(world().unread_for, 1s);
+  rig.clock.advance(1s);
+  EXPECT_THAT(world().unread, testing::IsEmpty());
+}
+
+TEST_F(UnreadPods, CountNoMoreOnceTheyAreRead) {
+  rig.workloads.pods_read("team-a", {facts_of_pod("n1", "a")}, true, {});
+  EXPECT_THAT(world().unread, testing::IsEmpty());
+  EXPECT_EQ(state(), core::Seat::State::InUse);
+}
+
+TEST_F(UnreadPods, HaveNoSeatsWhereNodesIsolateByChannel) {
+  api::ResourceSlice slice = slice_of_n1();
+  slice.devices = rig.stores.slices.get({"", "n1-slice"})->devices;
+  slice.devices.push_back(slice.devices.front());
+  slice.devices.back().name = "channel-1";
+  slice.meta.resource_version = "2";
+  rig.put(slice);
+  EXPECT_THAT(world().unread, testing::IsEmpty());
+}
+
 TEST(Gather, ASliceWithoutDevicesPublishesNoClique) {
   ShellRig rig;
   fill(rig);

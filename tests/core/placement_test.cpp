@@ -16,6 +16,7 @@ using ::testing::_;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 using ::testing::VariantWith;
 using State = Seat::State;
 
@@ -340,6 +341,66 @@ TEST(Placement, GrowingBeyondItsCliqueBeforeThatPlacesItAnew) {
   world.makes_template("train").domain("train").num_nodes = 9;
   world.decide();
   EXPECT_EQ(world.clique_of("train"), "b.1");
+}
+
+TEST(Placement, ASeatThatAPodMayHaveWhoseNodeIsNotReadIsGivenToNobody) {
+  auto world = scene().clique("a.1", 4).wants("train", 3);
+  world.world.unread = {{"a.1", "", 2}};
+  world.world.unread_for = std::chrono::seconds(7);
+  const PlacementPlan plan = world.decide();
+  EXPECT_THAT(plan.plan.actions, IsEmpty());
+  EXPECT_THAT(plan.verdicts, IsEmpty()) << "nobody knows yet";
+  EXPECT_EQ(plan.plan.look_again, std::chrono::seconds(7));
+  auto other = world;
+  other.clique("b.1", 9).decide();
+  EXPECT_EQ(other.clique_of("train"), "b.1");
+  world.world.unread.clear();
+  EXPECT_EQ(world.decide().plan.look_again, std::nullopt);
+  EXPECT_EQ(world.clique_of("train"), "a.1");
+}
+
+TEST(Placement, PodsThatAreNotReadHaveTheSeatsFirstThatAreKeptForTheirDomain) {
+  auto world = scene().clique("a.1", 6).wants("train", 4);
+  world.decide();
+  world.wants("serve", 2).world.unread = {{"a.1", uid_of("train"), 5}};
+  world.decide();
+  EXPECT_EQ(world.clique_of("serve"), "");
+  world.world.unread = {{"a.1", uid_of("train"), 4}};
+  world.decide();
+  EXPECT_EQ(world.clique_of("serve"), "a.1");
+}
+
+TEST(Placement, PodsOfOthersThatAreNotReadPutOffWhatADomainGrowsBy) {
+  auto world = scene().clique("a.1", 4).wants("train", 2);
+  world.decide();
+  world.domain("train").num_nodes = 3;
+  world.world.unread = {{"a.1", uid_of("train"), 4}};
+  auto other = world;
+  EXPECT_THAT(world.decide().plan.actions, SizeIs(1)) << "its own";
+  other.world.unread = {{"a.1", "", 2}};
+  const PlacementPlan plan = other.decide();
+  EXPECT_THAT(plan.plan.actions, IsEmpty());
+  EXPECT_THAT(plan.verdicts, IsEmpty()) << "it lacks nothing that is known";
+}
+
+TEST(Placement, PodsThatAreNotReadMoveNobody) {
+  auto world = scene().clique("a.1", 4).clique("b.1", 9).wants("train", 4);
+  world.decide();
+  world.world.unread = {{"a.1", "", 4}};
+  const PlacementPlan plan = world.decide();
+  EXPECT_THAT(plan.plan.actions, IsEmpty());
+  EXPECT_TRUE(verdict_on(plan, "train").holds);
+}
+
+TEST(Placement, ATemplateWaitsForPodsThatAreNotReadWhenTheReservationsMapIsLost) {
+  auto world = scene().clique("a.1", 4).clique("b.1", 9).wants("train", 4);
+  world.decide();
+  world.makes_template("train").world.reservations.reset();
+  world.world.unread = {{"a.1", "", 1}};
+  EXPECT_THAT(world.decide().plan.actions, IsEmpty());
+  world.world.unread.clear();
+  world.decide();
+  EXPECT_EQ(world.clique_of("train"), "a.1");
 }
 
 TEST(Placement, ShrinkingFreesSeats) {

@@ -319,8 +319,8 @@ TEST(PlacedDomains, WhoseMoveCannotBeProvedStayAndHoldBackNobody) {
   EXPECT_EQ(condition_of(rig, "train", "Placed").reason, "CliqueLacksSeats");
 }
 
-// A claim that a clique's nodes share, and a pod with it.
-std::string shared_claim_yaml(const std::string& domain_uid) {
+// A claim that a clique's nodes share.
+std::string claim_that_is_shared(const std::string& domain_uid) {
   return cat(R"(
 apiVersion: resource.k8s.io/v1
 kind: ResourceClaim
@@ -334,11 +334,15 @@ spec:
       opaque:
         driver: compute-domain.nvidia.com
         parameters: {apiVersion: resource.nvidia.com/v1beta1, kind: ComputeDomainChannelConfig, domainID: )",
-             domain_uid, R"(}
----
+             domain_uid, "}\n");
+}
+
+std::string sharer_yaml(const std::string& name) {
+  return cat(R"(
 apiVersion: v1
 kind: Pod
-metadata: {name: sharer, namespace: default}
+metadata: {name: )",
+             name, R"(, namespace: default}
 spec:
   containers:
   - {name: worker, image: busybox, command: [sleep, infinity], resources: {claims: [{name: channel}]}}
@@ -351,7 +355,8 @@ TEST(PlacedDomains, ThatClaimsShareKeepTheirCliqueAndHoldBackNobody) {
   rig.apply(placed_yaml("train", 4));
   ASSERT_TRUE(rig.run_until([&] { return !clique_of(rig, "train").empty(); }, 10s));
   const std::string clique = clique_of(rig, "train");
-  rig.apply(shared_claim_yaml(domain_named(rig, "train").meta.uid));
+  rig.apply(claim_that_is_shared(domain_named(rig, "train").meta.uid));
+  rig.apply(sharer_yaml("sharer"));
   ASSERT_TRUE(rig.run_until(
       [&] {
         const auto pod = rig.kubectl().get<api::Pod>({"default", "sharer"});
@@ -368,6 +373,42 @@ TEST(PlacedDomains, ThatClaimsShareKeepTheirCliqueAndHoldBackNobody) {
   EXPECT_EQ(condition_of(rig, "serve", "Placed").reason, "CliqueChosen");
   EXPECT_EQ(clique_of(rig, "train"), clique);
   EXPECT_EQ(condition_of(rig, "train", "Placed").reason, "CliqueLacksSeats");
+}
+
+std::string pod_on(const std::string& node, const std::string& yaml) {
+  return cat(yaml, "  nodeSelector: {kubernetes.io/hostname: ", node, "}\n");
+}
+
+// On which nodes the pods of a shared claim are a controller that starts has to read first.
+TEST(PlacedDomains, TakeNoSeatsOfSharedClaimsWhenTheControllerStartsAgain) {
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    SCOPED_TRACE(seed);
+    Rig rig({.seed = seed, .racks = 2, .shares_claims = true});
+    rig.apply(domain_yaml("mesh", 4));
+    rig.apply(claim_that_is_shared(domain_named(rig, "mesh").meta.uid));
+    for (const char* node : {"r1n01", "r1n02", "r1n03", "r1n04"}) {
+      rig.apply(pod_on(node, sharer_yaml(cat("sharer-", node))));
+    }
+    rig.apply(domain_yaml("other", 4));
+    for (const char* node : {"r2n01", "r2n02", "r2n03", "r2n04"}) {
+      rig.apply(pod_on(node, pod_yaml(cat("other-", node), "other")));
+    }
+    ASSERT_TRUE(rig.run_until([&] { return rig.is_ready("mesh") && rig.is_ready("other"); }, 60s));
+    rig.apply(placed_yaml("serve", 4));
+    rig.run_for(5s);
+    const std::string before = condition_of(rig, "serve", "Placed").message;
+    ASSERT_THAT(before, HasSubstr("has 0 free of 4: 4 in use"));
+    rig.crash_controller();
+    rig.run_for(5s);
+    EXPECT_EQ(clique_of(rig, "serve"), "");
+    EXPECT_EQ(condition_of(rig, "serve", "Placed").message, before);
+    remove_domain(rig, "other", 0);
+    for (const char* node : {"r2n01", "r2n02", "r2n03", "r2n04"}) {
+      rig.remove(cat(kPodPath, "other-", node));
+    }
+    EXPECT_TRUE(rig.run_until([&] { return !clique_of(rig, "serve").empty(); }, 60s));
+    EXPECT_TRUE(nodes_in(rig, clique_of(rig, "serve")).contains("r2n01"));
+  }
 }
 
 TEST(PlacedDomains, SurviveAControllerThatDiesAfterAnyStep) {

@@ -30,6 +30,13 @@ struct PodsRead {
       const std::set<std::string>& uids) const;
 };
 
+// A shared claim with pods whose nodes are not known.
+struct UnreadClaim {
+  std::string uid;
+  api::ObjectName name;
+  std::vector<base::Duration> pods_seen;  // when the watch first showed each of them
+};
+
 class Workloads {
  public:
   // A claim whose DomainRef is Automatic, as the watch shows it.
@@ -65,6 +72,7 @@ class Workloads {
   [[nodiscard]] std::vector<api::ObjectName> shared_on(const std::string& node) const;
   [[nodiscard]] std::vector<api::ObjectName> shared_in(const std::string& ns) const;
   [[nodiscard]] bool has_nodeless_consumers(const std::string& ns) const;
+  [[nodiscard]] std::vector<UnreadClaim> unread_claims() const;
   // How often a shared claim has come to a node or gone from one.
   [[nodiscard]] std::uint64_t moves() const;
   // The last read of the namespace, which nobody changes any more; null: there was none, or none is

@@ -53,6 +53,15 @@ struct PlacementDomain {
   friend bool operator==(const PlacementDomain&, const PlacementDomain&) = default;
 };
 
+// Pods that share a claim in a clique, where it is not known yet on which of its nodes they are.
+struct UnreadPods {
+  std::string clique;
+  std::string domain_uid;  // theirs; "": none that is known
+  std::int64_t count = 0;
+
+  friend bool operator==(const UnreadPods&, const UnreadPods&) = default;
+};
+
 struct PlacementWorld {
   base::Time now{};
   Settings settings;
@@ -62,6 +71,9 @@ struct PlacementWorld {
   // UIDs of domains of which a proof has just failed, because the cache is behind: they keep what
   // they were reserved.
   std::set<std::string> unproven;
+  // Each may have a seat that counts as free. At most one for a clique and a domain.
+  std::vector<UnreadPods> unread;
+  base::Duration unread_for{};  // until fewer of them count, if nothing is read before
 };
 
 // The domain that a proof is about, by UID; "" when the action is none. A proof that fails concerns
@@ -70,7 +82,8 @@ std::string domain_of_proof(const Action& action);
 
 struct PlacementPlan {
   Plan plan;  // proofs, then one write of the reservations
-  // What holds once the plan is carried out, by UID, of every domain of the world that lives.
+  // What holds once the plan is carried out, by UID, of every domain of the world that lives, but
+  // for those of which that depends on pods that are not read.
   std::map<std::string, PlacementVerdict> verdicts;
 };
 

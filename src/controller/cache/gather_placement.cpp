@@ -8,6 +8,7 @@
 #include "compute_domain/core/membership.h"
 #include "compute_domain/core/status.h"
 #include "compute_domain/core/templates.h"
+#include "unread_claims.h"
 
 namespace cdom::controller {
 
@@ -40,7 +41,7 @@ std::optional<base::Time> unplaced_since(const api::ComputeDomain& domain) {
 
 // Claims of its own namespace only: what others hold is not the domain's, and moves it or keeps it
 // as little.
-void add_claims(const Sources& from, core::PlacementDomain& view) {
+void add_claims(const Sources& from, const UnreadClaims& unread, core::PlacementDomain& view) {
   for (const auto& claim : from.stores.claims.by_index(kByDomain, view.uid)) {
     if (claim->meta.ns != view.name.ns) continue;
     (claim->allocation ? view.has_allocated_claims : view.has_waiting_claims) = true;
@@ -50,13 +51,15 @@ void add_claims(const Sources& from, core::PlacementDomain& view) {
       for (std::string& node : core::nodes_of(shared)) {
         if (is_usable_on(from, *claim, node)) view.nodes.insert(std::move(node));
       }
+      view.nodes.merge(unread.nodes_of(claim->meta.uid, view.uid));
     } else if (core::takes_seat(*claim)) {
       view.nodes.merge(as_set(core::nodes_of(*claim)));
     }
   }
 }
 
-core::PlacementDomain placement_domain(const Sources& from, const api::ComputeDomain& domain) {
+core::PlacementDomain placement_domain(const Sources& from, const UnreadClaims& unread,
+                                       const api::ComputeDomain& domain) {
   core::PlacementDomain view{.uid = domain.meta.uid,
                              .name = api::name_of(domain.meta),
                              .created = domain.meta.creation_time.value_or(base::Time{}),
@@ -71,7 +74,7 @@ core::PlacementDomain placement_domain(const Sources& from, const api::ComputeDo
                              .made = std::nullopt,
                              .placed_clique = domain.status ? domain.status->placed_clique : "",
                              .unplaced_since = unplaced_since(domain)};
-  add_claims(from, view);
+  add_claims(from, unread, view);
   if (!domain.spec.channel) return view;
   const auto made = from.stores.templates.get({domain.meta.ns, domain.spec.channel->template_name});
   if (made != nullptr && core::is_owned_by(made->meta, view.uid) && !made->meta.is_deleting()) {
@@ -85,11 +88,13 @@ core::PlacementDomain placement_domain(const Sources& from, const api::ComputeDo
 namespace {
 
 // A node that isolates by domain has one seat, which a shared claim on the node takes too.
-core::Seat::State state_of(const Sources& from, const api::ResourceSlice& slice,
+core::Seat::State state_of(const Sources& from, const UnreadClaims& unread,
+                           const api::ResourceSlice& slice,
                            const std::unordered_map<std::string, std::size_t>& taken) {
   const auto node = from.stores.nodes.get({"", slice.node});
   const auto it = taken.find(slice.node);
-  const bool is_shared = slice.devices.size() == 1 && !shared_on(from, slice.node).empty();
+  const bool is_shared = slice.devices.size() == 1 &&
+                         (unread.are_on(slice.node) || !shared_on(from, slice.node).empty());
   const bool is_full = is_shared || (it != taken.end() && it->second >= slice.devices.size());
   return core::seat_state_of(node.get(), is_full);
 }
@@ -99,17 +104,35 @@ bool is_outside(const api::ResourceSlice& slice) {
          cliques_of_devices(slice).empty();
 }
 
-}  // namespace
-
-std::vector<core::CliqueSeats> seats_by_clique(const Sources& from) {
+std::vector<core::CliqueSeats> seats_by_clique(const Sources& from, const UnreadClaims& unread) {
   const std::unordered_map<std::string, std::size_t> taken = seats_taken(from.stores);
   std::vector<core::Offer> offers;
   offers.reserve(from.stores.slices.size());
   from.stores.slices.for_each([&](const auto& slice) {
     if (slice->node.empty()) return;
-    offers.push_back(core::offer_of(*slice, state_of(from, *slice, taken)));
+    offers.push_back(core::offer_of(*slice, state_of(from, unread, *slice, taken)));
   });
   return core::seats_in(offers);
+}
+
+// Those of cliques where a shared claim takes a seat.
+std::vector<core::UnreadPods> pods_with_seats(const Sources& from, const UnreadClaims& unread) {
+  std::vector<core::UnreadPods> pods = unread.pods();
+  if (pods.empty()) return pods;
+  std::set<std::string> cliques;
+  from.stores.slices.for_each([&](const auto& slice) {
+    if (slice->driver == api::kDriver && slice->devices.size() == 1) {
+      for (const std::string& clique : cliques_of_devices(*slice)) cliques.insert(clique);
+    }
+  });
+  std::erase_if(pods, [&](const core::UnreadPods& of) { return !cliques.contains(of.clique); });
+  return pods;
+}
+
+}  // namespace
+
+std::vector<core::CliqueSeats> seats_by_clique(const Sources& from) {
+  return seats_by_clique(from, UnreadClaims(from));
 }
 
 std::vector<core::Seat> seats_outside(const Sources& from) {
@@ -118,11 +141,12 @@ std::vector<core::Seat> seats_outside(const Sources& from) {
     if (is_outside(*slice)) slices.push_back(slice);
   });
   if (slices.empty()) return {};
+  const UnreadClaims unread(from);
   const std::unordered_map<std::string, std::size_t> taken = seats_taken(from.stores);
   std::vector<core::Offer> offers;
   offers.reserve(slices.size());
   for (const auto& slice : slices) {
-    offers.push_back(core::offer_of(*slice, state_of(from, *slice, taken)));
+    offers.push_back(core::offer_of(*slice, state_of(from, unread, *slice, taken)));
     offers.back().cliques = {""};
   }
   return std::move(core::seats_in(offers).front().seats);
@@ -174,20 +198,24 @@ core::PlacementWorld gather_placement(const Sources& from) {
       stores.lists.get({from.settings.operator_namespace, core::kReservationsName});
   if (reservations != nullptr && reservations->reservations)
     world.reservations = *reservations->reservations;
-  for (const auto& domain : stores.domains.by_index(kByPlacement, kSingle)) {
-    world.domains.push_back(placement_domain(from, *domain));
+  const auto wanting = stores.domains.by_index(kByPlacement, kSingle);
+  if (wanting.empty() && !world.reservations) return world;
+  const UnreadClaims unread(from);
+  for (const auto& domain : wanting) {
+    world.domains.push_back(placement_domain(from, unread, *domain));
   }
-  if (world.domains.empty() && !world.reservations) return world;
   if (world.reservations) {
     for (const auto& [uid, text] : world.reservations->data) {
       for (const auto& domain : stores.domains.by_index(kByUid, uid)) {
         if (!api::wants_one_clique(*domain)) {
-          world.domains.push_back(placement_domain(from, *domain));
+          world.domains.push_back(placement_domain(from, unread, *domain));
         }
       }
     }
   }
-  world.cliques = seats_by_clique(from);
+  world.cliques = seats_by_clique(from, unread);
+  world.unread = pods_with_seats(from, unread);
+  world.unread_for = unread.pods_count_for();
   return world;
 }
 

@@ -77,6 +77,7 @@ class Decision {
   void count_up_to(const PlacementDomain& domain);
   void end_reservations();
   void count_reservations();
+  void count_unread();
   void finish_moves();
   void resize();
   void find_shortages();
@@ -90,8 +91,12 @@ class Decision {
   [[nodiscard]] std::int64_t need_of(const Reservation& reservation,
                                      const PlacementDomain* domain) const;
   [[nodiscard]] const PlacementDomain* find(const std::string& uid) const;
+  // Without the seats that pods of others may have.
+  [[nodiscard]] std::int64_t left_for(const PlacementDomain& domain,
+                                      const CliqueState& state) const;
+  void wait_for_read(const PlacementDomain& domain);
   // The clique with the fewest seats left among those with at least `seats`; null when none has.
-  CliqueState* best_fit(std::int64_t seats, std::string_view except);
+  CliqueState* best_fit(const PlacementDomain& domain, std::int64_t seats, std::string_view except);
   // It has a template, nothing is reserved for it, and that it lives could not be proved.
   [[nodiscard]] bool is_lost(const PlacementDomain& domain) const;
   [[nodiscard]] Action claims_released(const PlacementDomain& domain) const;
@@ -107,6 +112,9 @@ class Decision {
   std::vector<Action> proofs_;
   std::map<std::string, Shortage> shortages_;
   std::set<std::string> waits_;  // with pods, for seats that their template asks for
+  // By clique and domain, those that have no seat of what is kept for the domain.
+  std::map<std::pair<std::string_view, std::string_view>, std::int64_t> unread_;
+  std::set<std::string> waits_for_read_;  // of them: what is decided depends on it
   std::optional<base::Duration> look_again_;
 };
 
@@ -127,6 +135,7 @@ PlacementPlan Decision::plan() {
   end_reservations();
   count_reservations();
   adopt_placed();
+  count_unread();
   finish_moves();
   resize();
   adopt_others();
@@ -143,6 +152,7 @@ PlacementPlan Decision::plan() {
   result.plan.look_again = look_again_;
   for (const PlacementDomain* domain : domains_) {
     if (!domain->wants_one_clique || domain->is_deleting || is_lost(*domain)) continue;
+    if (waits_for_read_.contains(domain->uid)) continue;
     result.verdicts.emplace(domain->uid, verdict_on(*domain));
   }
   return result;
@@ -225,8 +235,11 @@ void Decision::adopt_others() {
     if (!may_adopt(*domain)) continue;
     Reservation reservation = asked_for(*domain);
     const std::int64_t need = need_of(reservation, domain);
-    if (need <= std::max<std::int64_t>(state_of(reservation.clique).left, 0)) {
+    const CliqueState& state = state_of(reservation.clique);
+    if (need <= std::max<std::int64_t>(left_for(*domain, state), 0)) {
       adopt(*domain, std::move(reservation));
+    } else if (need <= state.left) {
+      wait_for_read(*domain);
     }
   }
 }
@@ -267,6 +280,31 @@ void Decision::count_reservations() {
   }
 }
 
+// A domain's pods have the seats that are kept for it first.
+void Decision::count_unread() {
+  for (const UnreadPods& pods : world_.unread) {
+    std::int64_t kept = 0;
+    if (const auto it = after_.by_domain.find(pods.domain_uid);
+        it != after_.by_domain.end() && it->second.clique == pods.clique) {
+      kept = need_of(it->second, find(pods.domain_uid));
+    }
+    const std::int64_t more = std::max<std::int64_t>(pods.count - kept, 0);
+    state_of(pods.clique).unread += more;
+    unread_.emplace(std::pair(std::string_view(pods.clique), std::string_view(pods.domain_uid)),
+                    more);
+  }
+}
+
+std::int64_t Decision::left_for(const PlacementDomain& domain, const CliqueState& state) const {
+  const auto own = unread_.find({state.clique, domain.uid});
+  return state.left - state.unread + (own == unread_.end() ? 0 : own->second);
+}
+
+void Decision::wait_for_read(const PlacementDomain& domain) {
+  waits_for_read_.insert(domain.uid);
+  look_again_ = std::min(look_again_.value_or(world_.unread_for), world_.unread_for);
+}
+
 void Decision::finish_moves() {
   for (auto& [uid, reservation] : after_.by_domain) {
     const PlacementDomain* domain = find(uid);
@@ -292,6 +330,10 @@ void Decision::resize() {
     CliqueState& state = state_of(reservation.clique);
     if (more > 0 && more > state.left) {
       shortages_[domain->uid].lacks = more - std::max<std::int64_t>(state.left, 0);
+      continue;
+    }
+    if (more > 0 && more > left_for(*domain, state)) {
+      wait_for_read(*domain);
       continue;
     }
     state.left -= more;
@@ -349,7 +391,7 @@ void Decision::move() {
     Reservation& reservation = after_.by_domain.at(domain->uid);
     if (!reservation.leaving.empty()) continue;
     const std::int64_t seats = domain->num_nodes > 0 ? domain->num_nodes : reservation.seats;
-    CliqueState* fit = best_fit(seats, reservation.clique);
+    CliqueState* fit = best_fit(*domain, seats, reservation.clique);
     if (fit == nullptr) continue;
     if (world_.unproven.contains(domain->uid)) {
       shortage->second.is_unproven = true;
@@ -373,12 +415,19 @@ void Decision::move() {
   }
 }
 
-CliqueState* Decision::best_fit(std::int64_t seats, std::string_view except) {
+CliqueState* Decision::best_fit(const PlacementDomain& domain, std::int64_t seats,
+                                std::string_view except) {
   CliqueState* best = nullptr;
+  bool may_come = false;
   for (auto& [clique, state] : cliques_) {
     if (clique == except || state.left < seats) continue;
-    if (best == nullptr || state.left < best->left) best = &state;
+    if (left_for(domain, state) < seats) {
+      may_come = true;
+    } else if (best == nullptr || state.left < best->left) {
+      best = &state;
+    }
   }
+  if (best == nullptr && may_come) wait_for_read(domain);
   return best;
 }
 
@@ -387,9 +436,10 @@ void Decision::choose() {
     const bool wants = domain->wants_one_clique && domain->has_channel && domain->num_nodes > 0 &&
                        !domain->is_deleting && !is_lost(*domain);
     if (!wants || after_.by_domain.contains(domain->uid)) continue;
+    if (waits_for_read_.contains(domain->uid)) continue;
     // Its template was not adopted: it asks for seats that others have.
     if (domain->made && is_in_use(*domain)) continue;
-    CliqueState* fit = best_fit(domain->num_nodes, "");
+    CliqueState* fit = best_fit(*domain, domain->num_nodes, "");
     if (fit == nullptr) continue;
     if (domain->made && !may_move(*domain)) {
       waits_.insert(domain->uid);

@@ -13,6 +13,7 @@ struct CliqueState {
   const CliqueSeats* seats = nullptr;  // null: no node offers one any more
   std::int64_t free = 0;
   std::int64_t left = 0;
+  std::int64_t unread = 0;  // of those, at most so many that pods have, which is not read
 
   [[nodiscard]] std::int64_t total() const;
 };
