@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "compute_domain/base/daemon_policy.h"
+
 namespace cdom::controller {
 
 namespace {
@@ -85,6 +87,30 @@ std::vector<core::RecordEvent> Memory::events_of_stored(const std::string& uid,
 std::optional<base::Time> Memory::status_written(const std::string& uid) const {
   const std::scoped_lock lock(mutex_);
   return value_at(status_written_, uid);
+}
+
+void Memory::daemon_changed(const std::string& node, base::Duration now) {
+  using base::DaemonPolicy;
+  const std::scoped_lock lock(mutex_);
+  std::erase_if(restless_,
+                [&](const auto& known) { return now - known.second.due >= DaemonPolicy::kQuiet; });
+  const auto [it, is_first] = restless_.try_emplace(node);
+  Restless& row = it->second;
+  const base::Duration next = row.due + DaemonPolicy::kSignalInterval;
+  if (is_first || now >= next) {
+    row.due = std::max(now, row.due + DaemonPolicy::signal_gap(row.changes));
+    row.until = row.due;
+    ++row.changes;
+  } else if (row.due <= now) {
+    row.until = next;
+  }
+}
+
+base::Duration Memory::restless_for(const std::string& node, base::Duration now) const {
+  const std::scoped_lock lock(mutex_);
+  const auto it = restless_.find(node);
+  if (it == restless_.end()) return {};
+  return std::max(it->second.until - now, base::Duration::zero());
 }
 
 void Memory::list_written(const core::ImexGroupKey& group, base::Time when) {

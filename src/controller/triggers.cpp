@@ -106,6 +106,16 @@ bool has_other_label(const api::Node* before, const api::Node& after) {
          before->meta.annotations != after.meta.annotations;
 }
 
+// Whether a daemon of the node is another one than before, or elsewhere.
+bool has_other_daemon(const api::ComputeDomainNodeReport& before,
+                      const api::ComputeDomainNodeReport& after) {
+  if (!before.address.empty() && before.address != after.address) return true;
+  return std::ranges::any_of(before.groups, [&](const api::ImexGroupReport& group) {
+    const api::ImexGroupReport* now = api::find_group(after, group.group);
+    return now != nullptr && !group.instance.empty() && now->instance != group.instance;
+  });
+}
+
 bool is_of_same_clique(const api::ComputeDomainNode* a, const api::ComputeDomainNode* b) {
   const auto clique = [](const auto* report) {
     return report == nullptr ? std::nullopt : api::clique_of(report->status);
@@ -530,6 +540,9 @@ void Triggers::on_change(const api::ComputeDomainNode* before,
                          const api::ComputeDomainNode* after) const {
   if (after != nullptr) add_pause(after->meta.name);
   const std::string& node = (after != nullptr ? after : before)->meta.name;
+  if (before != nullptr && after != nullptr && has_other_daemon(before->status, after->status)) {
+    memory_.daemon_changed(node, from_.clock.elapsed());
+  }
   const bool is_credible_still =
       before != nullptr && after != nullptr && is_as_credible(*before, *after);
   if (!is_credible_still || from_.stores.nodes.get({"", node}) == nullptr) add_(report_key(node));

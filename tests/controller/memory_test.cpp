@@ -3,12 +3,47 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 namespace cdom::controller {
 namespace {
 
 using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace): for durations
 
 const Key kTrain = domain_key("u");
+
+// A crash and the start after it are one; a stolen token can report ten a second.
+TEST(Memory, ANodeWhoseDaemonChangesAgainAndAgainIsRestlessForEverLonger) {
+  Memory memory;
+  EXPECT_EQ(memory.restless_for("n1", 0s), 0s);
+  std::vector<base::Duration> taken;
+  for (base::Duration now{}; now < 15min; now += 100ms) {
+    if (memory.restless_for("n1", now) == 0s) taken.push_back(now);
+    memory.daemon_changed("n1", now);
+  }
+  EXPECT_EQ(taken.front(), 0s);
+  EXPECT_GE(taken.size(), 6U);
+  EXPECT_LE(taken.size(), 40U) << "of 9,000 changes";
+  EXPECT_EQ(memory.restless_for("n2", 15min), 0s) << "another one";
+  base::Duration longest{};
+  for (std::size_t i = 1; i < taken.size(); ++i) {
+    longest = std::max(longest, taken[i] - taken[i - 1]);
+  }
+  EXPECT_GE(longest, 2min);
+  const base::Duration last = memory.restless_for("n1", 15min);
+  EXPECT_EQ(memory.restless_for("n1", 15min + last), 0s);
+  memory.daemon_changed("n1", 60min);
+  EXPECT_EQ(memory.restless_for("n1", 60min), 0s) << "it was quiet";
+}
+
+TEST(Memory, ASecondChangeWithinAMomentWaitsForTheNextSignal) {
+  Memory memory;
+  memory.daemon_changed("n1", 10s);
+  EXPECT_EQ(memory.restless_for("n1", 10s), 0s);
+  memory.daemon_changed("n1", 11s);
+  EXPECT_EQ(memory.restless_for("n1", 11s), 4s);
+}
 
 TEST(Memory, ARefusalStandsUntilTheKeySucceeds) {
   Memory memory;

@@ -502,6 +502,41 @@ TEST(ReconcileGroup, WritesANewInstanceAtOnce) {
   EXPECT_EQ(entry_in(world, "n2").instance, "i-n2-again");
 }
 
+// A list is read by all members, and a daemon is dialled again for its instance and its address.
+TEST(ReconcileGroup, KeepsWhatItHasOfARestlessNodeForAWhile) {
+  World world = settled_world(2);
+  group_report(world, "n2").instance = "i-n2-again";
+  world.nodes.at("n2").report->status.address = "10.9.9.9";
+  world.nodes.at("n2").restless_for = 20s;
+  const Plan plan = reconcile_group(world, group_of(world));
+  EXPECT_THAT(plan.actions, IsEmpty());
+  EXPECT_EQ(plan.look_again, 20s);
+
+  // What others are goes on.
+  group_report(world, "n1").instance = "i-n1-again";
+  EXPECT_EQ(reconcile_group(world, group_of(world)).look_again, 20s);
+  write_list(world);
+  EXPECT_EQ(entry_in(world, "n1").instance, "i-n1-again");
+  EXPECT_EQ(entry_in(world, "n2").instance, "i-n2");
+  EXPECT_NE(entry_in(world, "n2").address, "10.9.9.9");
+
+  world.nodes.at("n2").restless_for = 0s;
+  write_list(world);
+  EXPECT_EQ(entry_in(world, "n2").instance, "i-n2-again");
+  EXPECT_EQ(entry_in(world, "n2").address, "10.9.9.9");
+  EXPECT_EQ(reconcile_group(world, group_of(world)).look_again, std::nullopt);
+}
+
+TEST(ReconcileGroup, TakesTheFirstInstanceOfARestlessNode) {
+  World world = world_of(domain("train").wants(2).finalized(), 2);
+  for (auto& [name, view] : world.nodes) view.restless_for = 20s;
+  write_list(world);
+  report_ready(world);
+  write_list(world);
+  EXPECT_EQ(entry_in(world, "n1").instance, "i-n1");
+  EXPECT_FALSE(entry_in(world, "n1").address.empty());
+}
+
 TEST(ReconcileGroup, KeepsANodeInItsGroupWhenItsCliqueChangesInUse) {
   World world = settled_world(2);
   world.nodes.at("n1").report->status.clique = "other.1";

@@ -99,6 +99,36 @@ spec:
   EXPECT_EQ(rig.requests().summary(is_of_operator_but_lease), "");
 }
 
+TEST(WritesForOneNode, AreFewWhateverDaemonItReportsAndTheLastOneIsWritten) {
+  constexpr int kFew = 4;
+  const auto rig = cluster_with_domain(1, kFew);
+  form_in_one_pass(*rig, kFew);
+  const std::string node = rig->cluster().nodes().front();
+  rig->cluster().inject(node, sandbox::Fault::AgentCrash);
+  rig->run_for(10s);
+  kube::Client thief(rig->administrator(), rig->clock(), "thief");
+  ASSERT_TRUE(thief.discover());
+  rig->requests().clear();
+  for (int i = 0; i < 300; ++i) {
+    const auto report = thief.get<api::ComputeDomainNode>({"", node});
+    ASSERT_TRUE(report);
+    api::ComputeDomainNodeReport said = report->status;
+    ASSERT_FALSE(said.groups.empty());
+    said.groups.front().instance = base::cat("thief-", i);
+    ASSERT_TRUE(thief.patch<api::ComputeDomainNode>(
+        {"", node}, "status", api::status_patch({report->meta.uid, {}}, said)));
+    rig->run_for(100ms);
+  }
+  EXPECT_LE(rig->requests().count([](const WriteRequest& write) {
+    return is_ours(write) && write.resource == "configmaps";
+  }),
+            8)
+      << rig->requests().summary(is_ours);
+  rig->run_for(1min);
+  EXPECT_THAT(rig->node_lists().front().data.at(api::kNodeListKey),
+              testing::HasSubstr("thief-299"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Seed, Writes, ::testing::Range<std::uint64_t>(1, 9));
 
 }  // namespace

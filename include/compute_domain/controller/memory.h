@@ -47,6 +47,12 @@ class Memory {
   std::vector<core::RecordEvent> events_of_stored(const std::string& uid,
                                                   const api::ComputeDomainStatus& stored);
 
+  // A node reports another daemon than before, or another address. Its first changes in a row are
+  // written into node lists at once, and each further one ever later (base::DaemonPolicy): a list
+  // is read by all members.
+  void daemon_changed(const std::string& node, base::Duration now);
+  [[nodiscard]] base::Duration restless_for(const std::string& node, base::Duration now) const;
+
   // When this process last wrote the node list of a group, and when it wrote the first one of a
   // domain since it last wrote the status.
   void list_written(const core::ImexGroupKey& group, base::Time when);
@@ -159,6 +165,12 @@ class Memory {
     std::vector<core::RecordEvent> events;
   };
   std::map<std::string, std::vector<Unheard>> unheard_;  // until a later status is written
+  struct Restless {
+    int changes = 0;  // in a row; those within one interval between signals are one
+    base::Duration due{};
+    base::Duration until{};
+  };
+  std::map<std::string, Restless> restless_;  // by node
   std::map<core::ImexGroupKey, base::Time> list_written_;
   std::map<core::ImexGroupKey, core::HeldList> list_held_;
   std::map<std::string, base::Time> unreported_list_;

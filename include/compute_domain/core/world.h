@@ -60,6 +60,9 @@ struct NodeView {
   std::optional<api::Node> node;
   std::optional<api::ComputeDomainNode> report;
   std::optional<AgentPod> agent;
+  // Its daemon has been another one, or elsewhere, again and again: for so long a list keeps what
+  // it has of it.
+  base::Duration restless_for{};
 
   friend bool operator==(const NodeView&, const NodeView&) = default;
 };

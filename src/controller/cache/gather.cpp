@@ -116,6 +116,7 @@ core::NodeView node_view(const Sources& from, const std::string& name) {
   if (const auto node = from.stores.nodes.get({"", name})) view.node = *node;
   if (const auto report = from.stores.reports.get({"", name})) view.report = *report;
   view.agent = agent_of(from, name);
+  view.restless_for = from.memory.restless_for(name, from.clock.elapsed());
   return view;
 }
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "compute_domain/api/names.h"
+#include "compute_domain/base/clock.h"
 #include "compute_domain/base/ip_address.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/node_lists.h"
@@ -77,14 +78,23 @@ api::NodeListEntry entry_of(const ListDraft& draft, const std::string& node,
   return entry;
 }
 
+bool is_restless(const NodeView* view) {
+  return view != nullptr && view->restless_for > base::Duration::zero();
+}
+
+// As the list is to take it: of a restless node it keeps the one that it has.
+std::string wanted_address(const NodeView* view, const api::NodeListEntry& entry) {
+  return is_restless(view) && !entry.address.empty() ? entry.address : reported_address(view);
+}
+
 // A member has the address that it had for as long as its Node is there and it reports no other.
 bool holds_address(const ListDraft& draft, const api::NodeListEntry& entry) {
   const api::NodeListEntry* before = entry_before(draft, entry.node);
   if (!entry.member || entry.address.empty() || before == nullptr || !before->member) return false;
   const NodeView* view = find_view(draft.nodes, entry.node);
   if (view == nullptr || !view->node) return false;
-  const std::string reported = reported_address(view);
-  return reported.empty() || reported == entry.address;
+  const std::string wanted = wanted_address(view, entry);
+  return wanted.empty() || wanted == entry.address;
 }
 
 // By what the control plane says of the node: its kubelet is silent, and with it its agent; or a
@@ -134,8 +144,8 @@ void give_addresses(const ListDraft& draft, std::vector<api::NodeListEntry>& ent
   };
   std::ranges::stable_sort(others, {}, rank);
   for (api::NodeListEntry* entry : others) {
-    const std::string reported = reported_address(find_view(draft.nodes, entry->node));
-    if (!reported.empty() && !given.contains(reported)) entry->address = reported;
+    const std::string wanted = wanted_address(find_view(draft.nodes, entry->node), *entry);
+    if (!wanted.empty() && !given.contains(wanted)) entry->address = wanted;
     if (given.contains(entry->address)) entry->address.clear();
     if (entry->member) given.insert(entry->address);
   }
@@ -244,11 +254,27 @@ void update_instances(const ListDraft& draft, api::NodeList& list) {
   for (api::NodeListEntry& entry : list.entries) {
     const auto it = reported.find(entry.node);
     if (it == reported.end() || it->second == entry.instance) continue;
+    if (!entry.instance.empty() && is_restless(find_view(draft.nodes, entry.node))) continue;
     if (!entry.instance.empty() || written_anyway || all_have_their_first ||
         missed.contains(entry.node)) {
       entry.instance = it->second;
     }
   }
+}
+
+std::optional<base::Duration> next_rest(const ListDraft& draft, const api::NodeList& list) {
+  std::optional<base::Duration> next;
+  for (const api::NodeListEntry& entry : list.entries) {
+    const NodeView* view = find_view(draft.nodes, entry.node);
+    if (!is_restless(view)) continue;
+    const std::string address = reported_address(view);
+    const api::ImexGroupReport* report = find_report(draft.nodes, entry.node, draft.group);
+    const bool has_moved = !address.empty() && address != entry.address;
+    const bool has_another = report != nullptr && report->slot == entry.slot &&
+                             !report->instance.empty() && report->instance != entry.instance;
+    if (has_moved || has_another) next = base::earlier(next, std::optional(view->restless_for));
+  }
+  return next;
 }
 
 bool has_labels_of(const StoredList* stored, const api::ConfigMap& desired) {

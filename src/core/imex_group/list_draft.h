@@ -63,6 +63,9 @@ DraftedList drafted_list(const ListDraft& draft);
 // so a formation costs one such write and not one per node.
 void update_instances(const ListDraft& draft, api::NodeList& list);
 
+// When what a restless node has reported gets into the list; nullopt: none waits for that.
+std::optional<base::Duration> next_rest(const ListDraft& draft, const api::NodeList& list);
+
 // Whether the object has all labels that it is to have.
 bool has_labels_of(const StoredList* stored, const api::ConfigMap& desired);
 

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "compute_domain/api/names.h"
+#include "compute_domain/base/clock.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/channels.h"
 #include "compute_domain/core/membership.h"
@@ -220,6 +221,7 @@ Plan reconcile_clique(const CliqueWorld& world) {
   }
   list.complete = false;  // that a daemon waits for: nodes come whenever they come
   update_instances(draft, list);
+  plan.look_again = base::earlier(plan.look_again, next_rest(draft, list));
   const api::ConfigMap desired = config_map_of(list, world.settings);
   if (draft.before != nullptr && *draft.before == list && has_labels_of(draft.stored, desired)) {
     return plan;

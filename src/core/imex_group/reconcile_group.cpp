@@ -168,11 +168,11 @@ Plan reconcile_group(const World& world, const ImexGroupKey& key) {
   const api::NodeList list = list_of(world, draft);
   if (draft.stored == nullptr && list.entries.empty()) return {};
   const api::ConfigMap desired = config_map_of(list, domain, world.settings);
-  if (draft.before != nullptr && *draft.before == list && has_labels_of(draft.stored, desired)) {
-    return {};
-  }
-
   Plan plan;
+  plan.look_again = next_rest(draft, list);
+  if (draft.before != nullptr && *draft.before == list && has_labels_of(draft.stored, desired)) {
+    return plan;
+  }
   if (draft.stored == nullptr) {
     if (const base::Duration wait = wait_of_first_write(world, key);
         wait > base::Duration::zero()) {
