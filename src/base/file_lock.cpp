@@ -26,7 +26,7 @@ Result<FileLock> FileLock::try_acquire(const std::string& path) {
   constexpr int kMostRemovals = 10;
   for (int i = 0; i < kMostRemovals; ++i) {
     Descriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-    // On a disk that takes no more writes whoever is there is known all the same.
+    // A lock needs no write: it works on a disk that takes none, too.
     if (!file && errno == EROFS) file = Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file) return system_error(cat("cannot open ", path));
     if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {

@@ -610,9 +610,9 @@ void Controller::Loop::note_refusal(const Key& key, const core::Plan& plan,
   }
 }
 
-// A webhook that is silent for longer than a request may take leaves no answer at all. What a
-// domain's own keys write is told by its status when that lasts. A server that says when to ask
-// again is there.
+// A webhook that is silent for longer than a request may take leaves no answer at all. When that
+// lasts, the status of a domain names what its own keys have asked for in vain. A server that says
+// when to ask again is there.
 void Controller::Loop::note_failure(const Key& key, const core::Plan& plan,
                                     const Applied& applied) {
   const Error& error = applied.result.error();

@@ -67,7 +67,7 @@ class Store {
   // How often something has changed here, but the version of an object alone where the form of the
   // store knows that: what was worked out of all objects holds while it is the same.
   [[nodiscard]] std::uint64_t changes() const;
-  // Whether it has ever been listed completely, and whoever follows it has heard of all that.
+  // Whether it has ever been listed completely, and its followers have heard of all that.
   [[nodiscard]] bool has_synced() const;
   // Every change up to this resource version is in here; 0 before the first list.
   [[nodiscard]] std::uint64_t seen_version() const;
