@@ -32,7 +32,10 @@ if(CDOM_SANITIZE)
   # A look into an optional without a value is inside its object, where no sanitizer minds.
   target_compile_definitions(cdom_options INTERFACE _GLIBCXX_ASSERTIONS)
   # What they add makes every program some 100 MB, over which ld takes its time.
-  target_link_options(cdom_options INTERFACE -fsanitize=${CDOM_SANITIZE} -fuse-ld=mold)
+  # mold 1.10 lets the part that becomes read-only begin a page too early where .tbss ends the page
+  # before: such a program cannot be loaded ("cannot apply additional memory protection").
+  target_link_options(cdom_options INTERFACE -fsanitize=${CDOM_SANITIZE} -fuse-ld=mold
+                      -Wl,-z,norelro)
 endif()
 
 function(cdom_module name)
