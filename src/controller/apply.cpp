@@ -54,14 +54,15 @@ class Run : public Proofs {
  public:
   Run(const kube::Client& client, kube::EventRecorder& events, Memory& memory, Workloads& workloads,
       const base::Clock& clock, base::Registry* metrics, RollCall& roll_call,
-      std::optional<ListedDomains>& domains, Applied& applied)
-      : Proofs(client, memory, clock, roll_call, domains),
+      std::optional<ListedDomains>& domains, const Apply::Beat& beat, Applied& applied)
+      : Proofs(client, memory, clock, roll_call, domains, beat),
         client_(client),
         events_(events),
         memory_(memory),
         workloads_(workloads),
         clock_(clock),
         metrics_(metrics),
+        beat_(beat),
         applied_(applied) {}
 
   using Proofs::operator();
@@ -129,7 +130,7 @@ class Run : public Proofs {
     std::vector<core::PodFacts> facts;
     if (action.with_specs) {
       std::vector<api::Unreadable> passed_over;
-      auto pods = client_.list_kept<api::Pod>(
+      auto pods = list_kept<api::Pod>(
           {.ns = action.ns},
           [](api::Pod& pod) {
             core::trim_pod(pod.meta);
@@ -139,7 +140,11 @@ class Run : public Proofs {
       if (!pods) return pods.error();
       facts = *std::move(pods);
     } else {
-      auto metas = client_.list_metadata<api::Pod>({.ns = action.ns}, core::trim_pod);
+      const auto trim = [&](api::ObjectMeta& meta) {
+        beat_();
+        core::trim_pod(meta);
+      };
+      auto metas = client_.list_metadata<api::Pod>({.ns = action.ns}, trim);
       if (!metas) return metas.error();
       for (api::ObjectMeta& meta : *metas) facts.push_back({std::move(meta), std::nullopt});
     }
@@ -435,6 +440,7 @@ class Run : public Proofs {
   Workloads& workloads_;
   const base::Clock& clock_;
   base::Registry* const metrics_;
+  const Apply::Beat& beat_;
   Applied& applied_;
   std::string domain_version_;           // after this plan's own writes
   std::set<std::string> without_place_;  // namespaces whose Events find no place
@@ -463,9 +469,9 @@ Apply::Apply(const kube::Client& client, kube::EventRecorder& events, Memory& me
 
 Apply::~Apply() = default;
 
-Applied Apply::operator()(const core::Plan& plan) const {
+Applied Apply::operator()(const core::Plan& plan, const Beat& beat) const {
   std::optional<ListedDomains> domains;
-  return (*this)(plan, domains);
+  return (*this)(plan, domains, beat);
 }
 
 // The connection may have ended when the status was stored; and where the HTTP client asks once
@@ -482,10 +488,13 @@ void Apply::note_unheard(const core::Plan& plan, std::size_t at, const Error& er
   memory_.status_unheard(write->domain.uid, write->status, std::move(events));
 }
 
-Applied Apply::operator()(const core::Plan& plan, std::optional<ListedDomains>& domains) const {
+Applied Apply::operator()(const core::Plan& plan, std::optional<ListedDomains>& domains,
+                          const Beat& beat) const {
   Applied applied;
-  Run run(client_, events_, memory_, workloads_, clock_, metrics_, *roll_call_, domains, applied);
+  Run run(client_, events_, memory_, workloads_, clock_, metrics_, *roll_call_, domains, beat,
+          applied);
   for (const core::Action& action : plan.actions) {
+    beat();
     applied.result = std::visit(run, action);
     if (!applied.result) {
       const Error& error = applied.result.error();

@@ -27,8 +27,7 @@ bool hinders_all(ErrorKind kind) {
 
 }  // namespace
 
-CliqueWriter::Round CliqueWriter::run(const std::string& clique,
-                                      const std::function<void()>& beat) const {
+CliqueWriter::Round CliqueWriter::run(const std::string& clique, const Apply::Beat& beat) const {
   core::CliqueWorld world = gather_clique(from_, clique);
   Round round{.plan = core::reconcile_clique(world), .applied = {}};
   const std::size_t known = world.unproven.size();
@@ -37,13 +36,13 @@ CliqueWriter::Round CliqueWriter::run(const std::string& clique,
   std::erase_if(round.plan.actions, [&](const core::Action& action) {
     return proved.contains(core::domain_of_proof(action));
   });
-  round.applied = apply_(round.plan);
+  round.applied = apply_(round.plan, beat);
   return round;
 }
 
 // Gives the domains that have ended; the others are unproven in the world.
 std::set<std::string> CliqueWriter::prove(const core::Plan& plan, core::CliqueWorld& world,
-                                          const std::function<void()>& beat) const {
+                                          const Apply::Beat& beat) const {
   std::set<std::string> proved;
   std::optional<ListedDomains> domains;
   std::optional<base::Error> lasting;
@@ -54,8 +53,8 @@ std::set<std::string> CliqueWriter::prove(const core::Plan& plan, core::CliqueWo
       note_unproved(uid, *lasting, world);
       continue;
     }
-    beat();
-    const Applied applied = apply_({.actions = {action}, .look_again = std::nullopt}, domains);
+    const Applied applied =
+        apply_({.actions = {action}, .look_again = std::nullopt}, domains, beat);
     if (applied.result) {
       proved.insert(uid);
       continue;

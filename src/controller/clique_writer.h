@@ -24,12 +24,11 @@ class CliqueWriter {
     core::Plan plan;  // that was carried out, or tried
     Applied applied;
   };
-  // Calls `beat` before each proof.
-  [[nodiscard]] Round run(const std::string& clique, const std::function<void()>& beat) const;
+  [[nodiscard]] Round run(const std::string& clique, const Apply::Beat& beat) const;
 
  private:
   std::set<std::string> prove(const core::Plan& plan, core::CliqueWorld& world,
-                              const std::function<void()>& beat) const;
+                              const Apply::Beat& beat) const;
   void note_unproved(const std::string& uid, const base::Error& error,
                      core::CliqueWorld& world) const;
 

@@ -128,7 +128,7 @@ class Controller::Loop {
   struct Turn {
     Lane& lane;
     Queue& queue;
-    const std::function<void()>& beat;  // its pulse, with each request
+    const Apply::Beat& beat;
     base::Duration start{};
     bool is_cut = false;  // what was left is done by the other worker
   };
@@ -445,7 +445,7 @@ Applied Controller::Loop::carry_out(Turn& turn, const Key& key, const Decide& de
     plan = decide();
     const bool is_of_many =
         key.kind == Key::Kind::Workloads || key.kind == Key::Kind::CliqueObjects;
-    return is_of_many ? apply_each(turn, key, plan) : apply_(plan);
+    return is_of_many ? apply_each(turn, key, plan) : apply_(plan, turn.beat);
   }
   placed_ = clock_.elapsed();
   Placer::Round round = placer_.run(turn.beat);
@@ -464,13 +464,12 @@ Applied Controller::Loop::carry_out(Turn& turn, const Key& key, const Decide& de
 Applied Controller::Loop::apply_each(Turn& turn, const Key& key, core::Plan& plan) {
   const auto first = std::stable_partition(plan.actions.begin(), plan.actions.end(), is_event);
   std::vector<core::Action> done(plan.actions.begin(), first), failed;
-  Applied all = apply_({.actions = done, .look_again = std::nullopt});
+  Applied all = apply_({.actions = done, .look_again = std::nullopt}, turn.beat);
   bool begins_elsewhere = false;  // the next turn: what did not succeed comes after the others then
   for (auto it = first; it != plan.actions.end() && !cuts_off(turn, begins_elsewhere); ++it) {
-    turn.beat();
     core::Action& action = *it;
     begins_elsewhere = std::holds_alternative<core::CreateDomain>(action);
-    Applied one = apply_({.actions = {action}, .look_again = std::nullopt});
+    Applied one = apply_({.actions = {action}, .look_again = std::nullopt}, turn.beat);
     all.written = newest_of(all.written, one.written);
     if (one.result) {
       done.push_back(std::move(action));

@@ -35,7 +35,7 @@ void withdraw_choices(const core::PlacementWorld& world, const std::string& why,
 
 }  // namespace
 
-Placer::Round Placer::run(const std::function<void()>& beat) {
+Placer::Round Placer::run(const Apply::Beat& beat) {
   core::PlacementWorld world = gather_placement(from_);
   world.unproven = paused_domains();
   std::vector<core::Action> proved;
@@ -55,7 +55,7 @@ Placer::Round Placer::run(const std::function<void()>& beat) {
   }
   std::erase_if(round.plan.actions,
                 [](const core::Action& action) { return !core::domain_of_proof(action).empty(); });
-  round.applied = apply_(round.plan);
+  round.applied = apply_(round.plan, beat);
   look_again_after_pauses(round.plan);
   if (round.applied.result) return round;
   if (is_refusal(round.applied.result.error().kind)) {
@@ -68,13 +68,12 @@ Placer::Round Placer::run(const std::function<void()>& beat) {
 
 Placer::Proofs Placer::prove(const core::Plan& plan, std::vector<core::Action>& proved,
                              std::optional<ListedDomains>& domains, std::set<std::string>& unproven,
-                             const std::function<void()>& beat) {
+                             const Apply::Beat& beat) {
   Proofs proofs;
   for (const core::Action& action : plan.actions) {
     const std::string uid = core::domain_of_proof(action);
     if (uid.empty() || std::ranges::find(proved, action) != proved.end()) continue;
-    beat();
-    Applied applied = apply_({.actions = {action}, .look_again = std::nullopt}, domains);
+    Applied applied = apply_({.actions = {action}, .look_again = std::nullopt}, domains, beat);
     if (applied.result) {
       proved.push_back(action);
       continue;

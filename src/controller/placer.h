@@ -31,8 +31,7 @@ class Placer {
     // What holds now, by UID of the domain; for a choice that the API server refuses, its refusal.
     std::map<std::string, core::PlacementVerdict> verdicts;
   };
-  // Calls `beat` before each proof.
-  Round run(const std::function<void()>& beat);
+  Round run(const Apply::Beat& beat);
 
  private:
   struct Proofs {
@@ -41,7 +40,7 @@ class Placer {
   };
   Proofs prove(const core::Plan& plan, std::vector<core::Action>& proved,
                std::optional<ListedDomains>& domains, std::set<std::string>& unproven,
-               const std::function<void()>& beat);
+               const Apply::Beat& beat);
   [[nodiscard]] std::set<std::string> paused_domains();
   void look_again_after_pauses(core::Plan& plan) const;
 

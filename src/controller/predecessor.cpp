@@ -41,8 +41,9 @@ Suspect suspect(const T& object) {
 // Keeps only the objects that `is_it` takes: tenants decide how many there are, and how long.
 template <class T, class IsIt>
 void find(const kube::Client& client, const kube::Selection& of, const IsIt& is_it,
-          std::vector<Suspect>& found) {
+          const std::function<void()>& beat, std::vector<Suspect>& found) {
   auto suspects = client.list_kept<T>(of, [&](const T& object) {
+    beat();
     return is_it(object) ? std::optional(suspect(object)) : std::nullopt;
   });
   if (suspects) return void(std::ranges::move(*suspects, std::back_inserter(found)));
@@ -60,12 +61,12 @@ bool runs_it(const std::vector<api::ContainerProgram>& containers) {
 }
 
 std::vector<Suspect> suspects(const kube::Client& client, Look look,
-                              const std::string& own_namespace) {
+                              const std::string& own_namespace, const std::function<void()>& beat) {
   std::vector<Suspect> found;
   for (const char* label : kPodLabels) {
     find<api::PodProgram>(
         client, {.label_selector = label},
-        [](const auto& pod) { return pod.ready && !pod.meta.is_deleting(); }, found);
+        [](const auto& pod) { return pod.ready && !pod.meta.is_deleting(); }, beat, found);
   }
   if (look == Look::AtPods) return found;
   // No label is sure to be there, so that all have to be looked at: a page at a time.
@@ -76,7 +77,7 @@ std::vector<Suspect> suspects(const kube::Client& client, Look look,
                          app != deployment.pod_labels.end() && app->second == kProgram;
     return !is_ours;
   };
-  find<api::DeploymentProgram>(client, {}, is_it, found);
+  find<api::DeploymentProgram>(client, {}, is_it, beat, found);
   return found;
 }
 
@@ -102,10 +103,12 @@ bool may_write_domains(const kube::Client& client, const Suspect& suspect) {
 }  // namespace
 
 std::optional<std::string> find_predecessor(const kube::Client& client, Look look,
-                                            const std::string& own_namespace) {
+                                            const std::string& own_namespace,
+                                            const std::function<void()>& beat) {
   // An account that many run under is asked about once.
   std::set<std::pair<std::string, std::string>> innocent;
-  for (const Suspect& suspect : suspects(client, look, own_namespace)) {
+  for (const Suspect& suspect : suspects(client, look, own_namespace, beat)) {
+    beat();
     const std::pair account(suspect.ns, suspect.service_account);
     if (innocent.contains(account)) continue;
     if (may_write_domains(client, suspect)) return suspect.what;

@@ -58,6 +58,7 @@ std::vector<api::ResourceClaim> any_claims(const std::string& domain_uid,
 template <class T, class IsOurs>
 Result<void> Proofs::ensure_absent(const api::ObjectName& name, const IsOurs& is_ours) {
   for (int attempt = 0; attempt < 3; ++attempt) {
+    beat_();
     const auto object = client_.get<T>(name);
     if (!object && object.error().kind == ErrorKind::NotFound) return {};
     if (!object) return object.error();
@@ -89,8 +90,8 @@ Result<void> Proofs::release(const api::ObjectMeta& meta) {
 
 template <class T>
 Result<void> Proofs::ensure_all_absent(const kube::Selection& of) {
-  const auto objects = client_.list_kept<T>(
-      of, [](const T& object) { return std::optional(identity_of(object.meta)); });
+  const auto objects =
+      list_kept<T>(of, [](const T& object) { return std::optional(identity_of(object.meta)); });
   if (!objects) return objects.error();
   for (const api::ObjectMeta& object : *objects) {
     Result<void> gone = ensure_absent<T>(
@@ -101,7 +102,7 @@ Result<void> Proofs::ensure_all_absent(const kube::Selection& of) {
 }
 
 Result<void> Proofs::ensure_no_pods(const kube::Selection& of) {
-  const auto pods = client_.list_kept<api::Pod>(
+  const auto pods = list_kept<api::Pod>(
       of, [](const api::Pod& pod) { return std::optional(api::name_of(pod.meta)); });
   if (!pods) return pods.error();
   if (pods->empty()) return {};
@@ -111,11 +112,12 @@ Result<void> Proofs::ensure_no_pods(const kube::Selection& of) {
 }
 
 Result<void> Proofs::remove_node_labels(const std::string& labelled) {
-  const auto nodes = client_.list_kept<api::Node>(
-      {.label_selector = labelled},
-      [](const api::Node& node) { return std::optional(identity_of(node.meta)); });
+  const auto nodes = list_kept<api::Node>({.label_selector = labelled}, [](const api::Node& node) {
+    return std::optional(identity_of(node.meta));
+  });
   if (!nodes) return nodes.error();
   for (const api::ObjectMeta& node : *nodes) {
+    beat_();
     const auto after = client_.patch<api::Node>(
         api::name_of(node), "",
         api::metadata_patch({node.uid, {}}, {{api::kDomainLabel, std::nullopt}}, {}));
@@ -164,7 +166,7 @@ Result<void> Proofs::absence_among_listed(const std::string& uid) {
 
 Result<ListedDomains> Proofs::domains_now() const {
   ListedDomains domains;
-  const auto listed = client_.list_kept<api::ComputeDomain>(
+  const auto listed = list_kept<api::ComputeDomain>(
       {},
       [](const api::ComputeDomain& domain) {
         return std::optional(std::pair(domain.meta.uid, api::name_of(domain.meta)));
@@ -227,7 +229,7 @@ Result<std::vector<core::StoredList>> Proofs::lists_that_may_admit(
 Result<std::vector<api::ResourceClaim>> Proofs::allocated_claims(
     const core::EnsureClaimsReleased& action) const {
   std::vector<api::Unreadable> unreadable;
-  auto claims = client_.list_kept<api::ResourceClaim>(
+  auto claims = list_kept<api::ResourceClaim>(
       {.ns = action.claims_ns},
       [](const api::ResourceClaim& claim) -> std::optional<api::ResourceClaim> {
         if (!claim.allocation) return std::nullopt;
@@ -287,7 +289,7 @@ Result<std::shared_ptr<const ClaimsOnNodes>> Proofs::claims_on_nodes() {
   const base::Duration asked = clock_.elapsed();
   if (auto known = memory_.claims_on_nodes(asked)) return known;
   std::vector<api::Unreadable> passed_over;
-  const auto claims = client_.list_kept<api::ResourceClaim>(
+  const auto claims = list_kept<api::ResourceClaim>(
       {},
       [](const api::ResourceClaim& claim) -> std::optional<std::vector<std::string>> {
         if (core::is_shared(claim)) return std::vector<std::string>{""};

@@ -32,8 +32,13 @@ base::Result<void> unless_gone(const base::Result<T>& done) {
 class Proofs {
  public:
   Proofs(const kube::Client& client, Memory& memory, const base::Clock& clock, RollCall& roll_call,
-         std::optional<ListedDomains>& domains)
-      : client_(client), memory_(memory), clock_(clock), roll_call_(roll_call), domains_(domains) {}
+         std::optional<ListedDomains>& domains, const Apply::Beat& beat)
+      : client_(client),
+        memory_(memory),
+        clock_(clock),
+        roll_call_(roll_call),
+        domains_(domains),
+        beat_(beat) {}
 
   base::Result<void> operator()(const core::EnsureTemplateAbsent& action);
   base::Result<void> operator()(const core::EnsureNodeListsAbsent& action);
@@ -43,6 +48,18 @@ class Proofs {
   base::Result<void> operator()(const core::EnsurePredecessorGone& action);
   base::Result<void> operator()(const core::EnsureNodeGone& action);
   base::Result<void> operator()(const core::EnsureNodeUnused& action);
+
+ protected:
+  // kube::Client::list_kept, which may take as many requests as a tenant has objects.
+  template <class T, class Keep>
+  auto list_kept(const kube::Selection& of, const Keep& keep,
+                 std::vector<api::Unreadable>* unreadable = nullptr) const {
+    const auto keep_alive = [&](T& object) {
+      beat_();
+      return keep(object);
+    };
+    return client_.list_kept<T>(of, keep_alive, unreadable);
+  }
 
  private:
   base::Result<void> absence_among_listed(const std::string& uid);
@@ -68,6 +85,7 @@ class Proofs {
   const base::Clock& clock_;
   RollCall& roll_call_;
   std::optional<ListedDomains>& domains_;  // one list for a decision, which may name hundreds
+  const Apply::Beat& beat_;
 };
 
 }  // namespace cdom::controller

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "compute_domain/api/codec.h"
+#include "compute_domain/base/pulses.h"
 #include "compute_domain/base/text.h"
 #include "compute_domain/core/membership.h"
 #include "compute_domain/core/node_lists.h"
@@ -51,6 +52,90 @@ std::string claim_on(const std::string& name, const std::string& node) {
              "nodeSelector":{"nodeSelectorTerms":[{"matchFields":[
              {"key":"metadata.name","operator":"In","values":[")",
              node, R"("]}]}]}}}})");
+}
+
+// An API server of which each answer takes nearly as long as a request may, and whose lists have
+// many pages with the same objects. Who asks is not stuck.
+class SlowServer : public EmptyServer {
+ public:
+  SlowServer(base::ManualClock& clock, int pages) : clock_(clock), pages_(pages) {}
+
+  base::Result<http::Response> send(const http::Request& request) override {
+    clock_.advance(9s);
+    EXPECT_THAT(pulses_.stuck(), IsEmpty()) << request.method << " " << request.target;
+    if (request.method == "PATCH") {
+      ++patches;
+      return http::Response{
+          .status = 200, .headers = {}, .body = R"({"kind":"Node","apiVersion":"v1",
+          "metadata":{"name":"n","uid":"uid-n","resourceVersion":"7"}})"};
+    }
+    auto response = EmptyServer::send(request);
+    const std::string version = R"("metadata":{"resourceVersion":"5")";
+    const std::size_t at = response->body.find(version);
+    const bool has_items = response->body.find(R"("items":[])") == std::string::npos;
+    if (at != std::string::npos && has_items && ++sent_ % pages_ != 0) {
+      response->body.insert(at + version.size(), R"(,"continue":"more")");
+    }
+    return response;
+  }
+  void beat() { pulse_.beat(); }
+
+  int patches = 0;
+
+ private:
+  base::ManualClock& clock_;
+  base::Pulses pulses_{clock_, 5min};
+  base::Pulses::Pulse& pulse_ = pulses_.add("worker-0");
+  const int pages_;
+  int sent_ = 0;
+};
+
+TEST_F(ApplyTest, AWorkerThatReadsManyPagesIsNotStuck) {
+  const std::string object = R"({"metadata":{"namespace":"team-a","name":"a","uid":"uid-a",
+                                 "resourceVersion":"3"},"spec":{}})";
+  const std::pair<std::string, core::Action> many[] = {
+      {"/computedomains", core::EnsureDomainGone{"uid-1"}},
+      {"/resourceclaims", core::EnsureNodeUnused{"n1"}},
+      {"/resourceclaims", core::EnsureClaimsReleased{"team-a", "ours", "uid-1", true}},
+      {"/pods", core::EnsurePredecessorGone{"uid-1", {"ours"}}},
+      {"/pods", core::ReadPods{"team-a", true}},
+  };
+  for (const auto& [path, action] : many) {
+    SlowServer slow(clock_, 100);
+    for (const char* plural : {"computedomains", "resourceclaims", "pods"})
+      slow.put(plural, object);
+    const kube::Client client(slow, clock_, "test");
+    const Apply apply(client, events_, memory_, workloads_, clock_, nullptr);
+    apply({.actions = {action}, .look_again = std::nullopt}, [&] { slow.beat(); });
+    EXPECT_THAT(slow.asked(path + "?"), SizeIs(100)) << core::to_string(action);
+  }
+}
+
+TEST_F(ApplyTest, AWorkerWithManyActionsIsNotStuck) {
+  SlowServer slow(clock_, 1);
+  const kube::Client client(slow, clock_, "test");
+  const Apply apply(client, events_, memory_, workloads_, clock_, nullptr);
+  core::Plan plan;
+  for (int i = 0; i < 100; ++i) {
+    plan.actions.emplace_back(core::UnmarkNode{{.name = "n", .resource_version = "3"}});
+  }
+  EXPECT_EQ(apply(plan, [&] { slow.beat(); }).actions, 100U);
+}
+
+// The labels of a rack's nodes, which the reference driver has set.
+TEST_F(ApplyTest, AWorkerThatWritesToManyNodesIsNotStuck) {
+  SlowServer slow(clock_, 1);
+  std::string nodes;
+  for (int i = 0; i < 100; ++i) {
+    nodes += cat(i == 0 ? "" : ",", R"({"metadata":{"name":"n)", i,
+                 R"(","uid":"uid-n","resourceVersion":"3"}})");
+  }
+  slow.put("nodes", nodes);
+  const kube::Client client(slow, clock_, "test");
+  const Apply apply(client, events_, memory_, workloads_, clock_, nullptr);
+  apply({.actions = {core::EnsurePredecessorGone{"uid-1", {"ours"}}}, .look_again = std::nullopt},
+        [&] { slow.beat(); });
+  EXPECT_EQ(slow.patches, 100);
 }
 
 // The GPUs of many nodes may go at once.

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -60,10 +61,15 @@ class Apply {
         Workloads& workloads, const base::Clock& clock, base::Registry* metrics);
   ~Apply();
 
-  Applied operator()(const core::Plan& plan) const;
+  // The pulse of who calls: beaten before each action, and within those that send many requests.
+  using Beat = std::function<void()>;
+
+  Applied operator()(
+      const core::Plan& plan, const Beat& beat = [] {}) const;
   // The same for a plan that is one of several of one decision. Their proofs share `domains`, which
   // are listed once one of them needs it.
-  Applied operator()(const core::Plan& plan, std::optional<ListedDomains>& domains) const;
+  Applied operator()(const core::Plan& plan, std::optional<ListedDomains>& domains,
+                     const Beat& beat) const;
 
  private:
   void note_unheard(const core::Plan& plan, std::size_t at, const base::Error& error) const;

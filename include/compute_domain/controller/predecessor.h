@@ -7,6 +7,7 @@
 // with such a label stops nothing.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -21,8 +22,10 @@ enum class Look {
 
 // Where one is at work, for people: "Pod gpu/nvidia-…-controller-0". That of this operator, in
 // `own_namespace`, is not meant; one in another namespace is. nullopt: nothing shows one, also when
-// we may not look. `client` must be one that may create reviews while another process leads.
-std::optional<std::string> find_predecessor(const kube::Client& client, Look look,
-                                            const std::string& own_namespace);
+// we may not look. `client` must be one that may create reviews while another process leads. `beat`
+// is the pulse of who calls: it takes as many requests as there are Deployments that may be one.
+std::optional<std::string> find_predecessor(
+    const kube::Client& client, Look look, const std::string& own_namespace,
+    const std::function<void()>& beat = [] {});
 
 }  // namespace cdom::controller

@@ -37,8 +37,8 @@ using namespace cdom;  // NOLINT(google-build-using-namespace): a main file name
 using base::cat;
 
 constexpr const char* kProgram = program::kControllerProgram;
-// A worker beats its pulse before each plan, and within those that go on after a request that
-// failed. Longer than any other takes whose every request takes as long as it may.
+// A worker beats its pulse before each action, and within those that send many requests. Longer
+// than any other takes whose every request takes as long as it may.
 constexpr base::Duration kStuck = std::chrono::minutes(5);
 constexpr base::Duration kBetweenLooksForSpareMemory = std::chrono::seconds(5);
 

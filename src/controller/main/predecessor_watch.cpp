@@ -27,8 +27,9 @@ PredecessorWatch::PredecessorWatch(const kube::Client& client, base::Pulses& pul
           if (!base::pause(stop, between_looks)) break;
           pulse.beat();
           const bool looks_far = look % kPodLooksPerDeploymentLook == 0;
-          const auto found = controller::find_predecessor(
-              client, looks_far ? Look::AtDeployments : Look::AtPods, ns);
+          const auto found =
+              controller::find_predecessor(client, looks_far ? Look::AtDeployments : Look::AtPods,
+                                           ns, [&pulse] { pulse.beat(); });
           if (!found) continue;
           on_found(*found);
           break;
