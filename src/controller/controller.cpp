@@ -101,6 +101,11 @@ std::string_view name_of(Key::Kind kind) {
   return "";
 }
 
+// A mistake of ours concerns the key that it was made for only; the others go on.
+Error broken_invariant(const std::exception& mistake) {
+  return {ErrorKind::Invalid, cat("broken invariant: ", mistake.what())};
+}
+
 }  // namespace
 
 class Controller::Loop {
@@ -333,12 +338,16 @@ bool Controller::Loop::process_one(Lane& lane, Queue& queue) {
 void Controller::Loop::process(Turn turn, const Key& key) {
   if (!turn.lane.is_to_be_done(key, turn.queue)) return;
   memory_.decides(clock_.elapsed());
-  if (lacks_its_watch(key)) {
-    turn.queue.retry(key);
-  } else if (key.kind == Key::Kind::Domain) {
-    process_domain(turn, key);
-  } else {
-    reconcile_one(turn, key, [&] { return plan_of(sources_, key); });
+  try {
+    if (lacks_its_watch(key)) {
+      turn.queue.retry(key);
+    } else if (key.kind == Key::Kind::Domain) {
+      process_domain(turn, key);
+    } else {
+      reconcile_one(turn, key, [&] { return plan_of(sources_, key); });
+    }
+  } catch (const std::exception& mistake) {
+    answer(turn, key, {}, {.result = broken_invariant(mistake), .written = {}});
   }
   turn.lane.end_turn(key, turn.queue, clock_.elapsed() - turn.start, turn.is_cut);
 }
@@ -415,9 +424,8 @@ void Controller::Loop::reconcile_one(Turn& turn, const Key& key, const Decide& d
   Applied applied;
   try {
     applied = carry_out(turn, key, decide, plan);
-  } catch (const std::exception& broken_invariant) {
-    // A mistake of ours concerns this key only; the others go on.
-    applied.result = Error{ErrorKind::Invalid, cat("broken invariant: ", broken_invariant.what())};
+  } catch (const std::exception& mistake) {
+    applied.result = broken_invariant(mistake);
   }
   expectations_.expect(key, applied.written, clock_.elapsed());
   answer(turn, key, plan, applied);

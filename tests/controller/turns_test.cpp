@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <stdexcept>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -25,6 +26,7 @@ using base::cat;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
@@ -232,6 +234,40 @@ std::map<std::string, int> silent_requests(void (*put)(EmptyServer&), base::Dura
     if (!any) clock.advance(2s);
   }
   return asked;
+}
+
+// What a Clock throws stands for a mistake of ours.
+struct FaultyClock : base::ManualClock {
+  [[nodiscard]] base::Time now() const override {
+    if (is_faulty) throw std::logic_error("no time");
+    return ManualClock::now();
+  }
+  bool is_faulty = false;
+};
+
+TEST(TurnsOfOneDomain, EndWithAMistakeWhileItIsGathered) {
+  FaultyClock clock;
+  EmptyServer server;
+  put_domain_in(1, server);
+  kube::Client client{server, clock, "test"};
+  base::Registry metrics;
+  Controller controller(client, clock, metrics, {.workers = 1});
+  const auto& parts = controller.parts();
+  while (!controller.has_synced()) {
+    for (const auto& part : parts) {
+      if (!part.name.starts_with("worker")) part.step();
+    }
+  }
+  clock.is_faulty = true;
+  const auto worker = std::ranges::find(parts, "worker-0", &Controller::Part::name);
+  while (worker->step()) continue;
+  EXPECT_THAT(server.created(), IsEmpty());
+  clock.is_faulty = false;
+  for (int second = 0; second < 120; ++second) {
+    clock.advance(1s);
+    while (worker->step()) continue;
+  }
+  EXPECT_THAT(server.created(), Contains(HasSubstr("compute-domain-group")));
 }
 
 TEST(TurnsOfOneDomain, EndBeforeItsStatusWhenItsListGotNoAnswer) {
