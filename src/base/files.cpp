@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "compute_domain/base/descriptor.h"
@@ -67,6 +68,40 @@ Result<void> replace(const std::string& path, const std::string& text, bool is_d
   return is_durable ? sync_directory(folder.empty() ? "." : folder) : Result<void>();
 }
 
+// Where a file goes that a person has named.
+struct UsersPlace {
+  std::string target;          // of a link, what it leads to
+  std::optional<mode_t> mode;  // the permissions of the file that is there
+};
+
+Result<UsersPlace> users_place(const std::string& path) {
+  struct stat there {};
+  const bool is_there = stat(path.c_str(), &there) == 0;
+  // A file in their place would take devices and pipes away from all who use them.
+  if (is_there && !S_ISREG(there.st_mode)) {
+    return invalid(cat("cannot write ", path,
+                       S_ISDIR(there.st_mode) ? ": it is a folder: name a file in it"
+                                              : ": it is not a regular file"));
+  }
+  std::error_code failed;
+  const bool is_link = std::filesystem::is_symlink(path, failed);
+  std::string target = is_link ? std::filesystem::canonical(path, failed).string() : path;
+  if (is_link && failed) return invalid(cat("cannot write ", path, ": it is a link to nothing"));
+  // To make it would hide a slip of the pen.
+  const std::string folder = std::filesystem::path(target).parent_path().string();
+  struct stat parent {};
+  if (!folder.empty() && stat(folder.c_str(), &parent) != 0) {
+    if (errno != ENOENT) return system_error(cat("cannot write ", path));
+    return invalid(cat("cannot write ", path, ": there is no folder ", folder,
+                       ": make it, or name another file"));
+  }
+  if (!folder.empty() && !S_ISDIR(parent.st_mode)) {
+    return invalid(cat("cannot write ", path, ": ", folder, " is a file: name a folder"));
+  }
+  const auto mode = is_there ? std::optional(there.st_mode & 0777U) : std::nullopt;
+  return UsersPlace{std::move(target), mode};
+}
+
 }  // namespace
 
 Result<std::string> read_file(const std::string& path) {
@@ -91,35 +126,23 @@ Result<void> replace_file_durably(const std::string& path, const std::string& te
   return replace(path, text, /*is_durable=*/true);
 }
 
+Result<void> can_replace_users_file(const std::string& path) {
+  const auto place = users_place(path);
+  if (!place) return place.error();
+  const auto [file, next] = file_beside(place->target);
+  if (!file) return system_error(cat("cannot write ", path));
+  std::remove(next.c_str());
+  return {};
+}
+
 Result<void> replace_users_file(const std::string& path, const std::string& text) {
-  struct stat there {};
-  const bool is_there = stat(path.c_str(), &there) == 0;
-  // A file in their place would take devices and pipes away from all who use them.
-  if (is_there && !S_ISREG(there.st_mode)) {
-    return invalid(cat("cannot write ", path,
-                       S_ISDIR(there.st_mode) ? ": it is a folder: name a file in it"
-                                              : ": it is not a regular file"));
-  }
-  std::error_code failed;
-  const bool is_link = std::filesystem::is_symlink(path, failed);
-  const std::string target = is_link ? std::filesystem::canonical(path, failed).string() : path;
-  if (is_link && failed) return invalid(cat("cannot write ", path, ": it is a link to nothing"));
-  // To make it would hide a slip of the pen.
-  const std::string folder = std::filesystem::path(target).parent_path().string();
-  struct stat parent {};
-  if (!folder.empty() && stat(folder.c_str(), &parent) != 0) {
-    if (errno != ENOENT) return system_error(cat("cannot write ", path));
-    return invalid(cat("cannot write ", path, ": there is no folder ", folder,
-                       ": make it, or name another file"));
-  }
-  if (!folder.empty() && !S_ISDIR(parent.st_mode)) {
-    return invalid(cat("cannot write ", path, ": ", folder, " is a file: name a folder"));
-  }
-  const auto [file, next] = file_beside(target);
+  const auto place = users_place(path);
+  if (!place) return place.error();
+  const auto [file, next] = file_beside(place->target);
   if (!file) return system_error(cat("cannot write ", path));
   const bool is_done = write_all(file.get(), text) &&
-                       (!is_there || fchmod(file.get(), there.st_mode & 0777U) == 0) &&
-                       std::rename(next.c_str(), target.c_str()) == 0;
+                       (!place->mode || fchmod(file.get(), *place->mode) == 0) &&
+                       std::rename(next.c_str(), place->target.c_str()) == 0;
   if (is_done) return {};
   Error error = system_error(cat("cannot write ", path));
   std::remove(next.c_str());

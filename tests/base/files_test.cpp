@@ -77,11 +77,24 @@ TEST(Files, OfAPersonTakeThePlaceOfRegularFilesOnly) {
             "cannot write " + dir.at("folder") + ": it is a folder: name a file in it");
 }
 
+TEST(Files, OfAPersonAreTriedWithoutATrace) {
+  const Directory dir;
+  dir.write("page.html", "old");
+  EXPECT_TRUE(can_replace_users_file(dir.at("page.html")));
+  EXPECT_TRUE(can_replace_users_file(dir.at("another.html")));
+  EXPECT_EQ(dir.read("page.html"), "old");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir.at(".")), {}), 1);
+}
+
 TEST(Files, OfAPersonAreWrittenOnlyWhereThereIsAFolder) {
   const Directory dir;
   const auto refusal_of = [](const std::string& path) {
     const auto done = replace_users_file(path, "new");
-    return done ? "" : done.error().message;
+    const auto can = can_replace_users_file(path);
+    EXPECT_EQ(done.has_value(), can.has_value());
+    if (done || can) return std::string();
+    EXPECT_EQ(done.error().message, can.error().message);
+    return done.error().message;
   };
   const std::string page = dir.write("page.html", "old");
   EXPECT_EQ(refusal_of(dir.at("typo/x")), "cannot write " + dir.at("typo/x") +

@@ -262,6 +262,10 @@ check "not into a folder" says 1 "it is a folder: name a file in it" cd_ topolog
 check "nor where none can be" says 1 "no page is written: cannot write $work/page.html/below.html: $work/page.html is a file: name a folder" \
   cd_ topology --html "$work/page.html/below.html"
 check "in one line" is_one_line cd_ topology --html "$work/page.html/below.html"
+for page in "topology --html" bundle; do
+  check "before the cluster is read: $page" says 1 "$work/page.html is a file: name a folder" \
+    cd_ $page "$work/page.html/below.html" --kubeconfig "$work/none"
+done
 mkfifo "$work/pipe"
 for page in "topology --html" "bundle --no-logs"; do
   check "not into a pipe: $page" says 1 "cannot write $work/pipe: it is not a regular file; - as FILE is standard output" \

@@ -20,6 +20,8 @@ Result<void> replace_file_durably(const std::string& path, const std::string& te
 // permissions; no other file is touched, whatever is beside it, and no directory is made. Invalid
 // for what is no regular file.
 Result<void> replace_users_file(const std::string& path, const std::string& text);
+// Whether that would do now, for who needs a while for the text. The same errors.
+Result<void> can_replace_users_file(const std::string& path);
 
 // Keeps the inode: the file may be a bind mount, as a pod's /etc/hosts is. One write.
 Result<void> rewrite_in_place(const std::string& path, const std::string& text);

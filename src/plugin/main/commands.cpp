@@ -64,11 +64,22 @@ std::string unwritten(const std::string& file, const base::Error& error) {
   return cat(error.message, is_stream ? "; - as FILE is standard output" : "");
 }
 
+int fail_to_write(const char* what, const std::string& file, const base::Error& error) {
+  return fail(cat("no ", what, " is written: ", unwritten(file, error)));
+}
+
+// Before a large cluster is read for what then nobody could have: what failed, or nullopt.
+std::optional<int> cannot_write(const char* what, const std::string& file) {
+  if (file == "-") return std::nullopt;
+  const auto can = base::can_replace_users_file(file);
+  return can ? std::nullopt : std::optional(fail_to_write(what, file, can.error()));
+}
+
 // Writes the page to the file, or to standard output.
 int write_page(const std::string& file, const std::string& page) {
   if (file == "-") return cli::print(kPluginProgram, page);
   if (const auto done = base::replace_users_file(file, page); !done) {
-    return fail(cat("no page is written: ", unwritten(file, done.error())));
+    return fail_to_write("page", file, done.error());
   }
   std::printf("wrote %s: open it in a browser; it has names and messages of the cluster\n",
               file.c_str());
@@ -79,6 +90,9 @@ using Use = std::function<int(const plugin::ClusterView&, const std::string& sou
 
 // With a view of a cluster that has our API.
 int with_view(const Call& call, const Use& use) {
+  if (const auto& file = call.flags.html) {
+    if (const auto failed = cannot_write("page", *file)) return *failed;
+  }
   const auto found = view_of(call.flags);
   if (!found) return fail(found.error().message);
   const std::string lack = plugin::lacking_api(found->view);
@@ -141,6 +155,11 @@ int bundle(const Call& call) {
   if (is_piped && isatty(STDOUT_FILENO) == 1) {
     return misused(call, "standard output is a terminal: name a file");
   }
+  std::string time = base::to_rfc3339(base::SystemClock().now());
+  std::erase_if(time, [](char c) { return c == ':' || c == '-'; });
+  const std::string file =
+      call.arguments.empty() ? cat("compute-domain-", time, ".tar.gz") : call.arguments.front();
+  if (const auto failed = cannot_write("bundle", file)) return *failed;
   const auto found = view_of(call.flags, call.flags.no_logs ? nullptr : plugin::TellPerson(tell));
   if (!found) return fail(found.error().message);
   if (is_piped) {
@@ -148,12 +167,8 @@ int bundle(const Call& call) {
     if (!packed) return fail(cat("no bundle is written: ", packed.error().message));
     return cli::print(kPluginProgram, *packed);
   }
-  std::string time = base::to_rfc3339(found->view.taken);
-  std::erase_if(time, [](char c) { return c == ':' || c == '-'; });
-  const std::string file =
-      call.arguments.empty() ? cat("compute-domain-", time, ".tar.gz") : call.arguments.front();
   if (const auto done = plugin::write_bundle(found->view, file, found->logs); !done) {
-    return fail(cat("no bundle is written: ", unwritten(file, done.error())));
+    return fail_to_write("bundle", file, done.error());
   }
   std::printf("wrote %s: look into it before you pass it on; read it with --from %s\n",
               file.c_str(), file.c_str());
