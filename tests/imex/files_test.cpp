@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/directory.h"
+#include "compute_domain/base/text.h"
 #include "imex/daemon/config.h"
 #include "imex/daemon/hosts_file.h"
 #include "imex/daemon/workshop.h"

@@ -3,6 +3,7 @@
 
 #include "compute_domain/api/names.h"
 #include "compute_domain/base/text.h"
+#include "compute_domain/sandbox/faults.h"
 #include "system/rig.h"
 
 namespace cdom::system_test {

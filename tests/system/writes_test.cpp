@@ -4,6 +4,7 @@
 // ours and are not counted here. Events and Leases are counted apart.
 #include <gmock/gmock.h>
 
+#include "compute_domain/base/text.h"
 #include "system/formations.h"
 
 namespace cdom::system_test {
