@@ -67,15 +67,15 @@ TEST(Addresses, OfANodeThatIsGoneAreFree) {
 }
 
 // Its kubelet is silent, and its pods are not ready any more, as the control plane writes then.
-void lose(World& world, const std::string& node) {
-  world.nodes[node].node->ready = api::ConditionStatus::Unknown;
-  world.nodes[node].agent = AgentPod{.ready = false, .lasts = {}};
+void lose(NodeView& node) {
+  node.node->ready = api::ConditionStatus::Unknown;
+  node.agent = AgentPod{.ready = false, .lasts = {}};
 }
 
 // The address of a pod that is gone is given to the next pod.
 TEST(Addresses, OfANodeThatIsLostGoToTheNodeThatReportsThem) {
   World world = settled_world(2);
-  lose(world, "n1");
+  lose(world.nodes["n1"]);
   said_by(world, "n2") = address_of("n1");
   write_list(world);
   EXPECT_EQ(address_given(world, "n1"), "");
@@ -95,14 +95,14 @@ TEST(Addresses, OfANodeThatIsOutOfServiceGoToTheNodeThatReportsThem) {
 
 TEST(Addresses, OfALostNodeStayWithItWhileNobodyReportsThem) {
   World world = settled_world(2);
-  lose(world, "n1");
+  lose(world.nodes["n1"]);
   EXPECT_THAT(reconcile_group(world, group_of(world)).actions, IsEmpty());
 }
 
 TEST(Addresses, ThatWentToAnotherNodeStayThereWhenTheLostOneComesBack) {
   World world = settled_world(2);
   const NodeView before = world.nodes["n1"];
-  lose(world, "n1");
+  lose(world.nodes["n1"]);
   said_by(world, "n2") = address_of("n1");
   write_list(world);
   world.nodes["n1"] = before;
@@ -117,64 +117,66 @@ TEST(Addresses, ThatWentToAnotherNodeStayThereWhenTheLostOneComesBack) {
 // Each is one thing less than OfANodeThatIsLost… and OfANodeThatIsOutOfService… ask for.
 struct NotLost {
   const char* what;
-  void (*change)(World& world);
+  void (*change)(NodeView& holder, NodeView& other);
 
   friend void PrintTo(const NotLost& not_lost, std::ostream* out) { *out << not_lost.what; }
 };
 class AddressesThatStay : public ::testing::TestWithParam<NotLost> {};
 INSTANTIATE_TEST_SUITE_P(
     , AddressesThatStay,
-    ::testing::Values(
-        NotLost{"TheHolderIsReady", [](World&) {}},
-        NotLost{"ItsAgentIsReady",
-                [](World& world) {
-                  lose(world, "n1");
-                  world.nodes["n1"].agent->ready = true;
-                }},
-        NotLost{"OfItsAgentNothingIsKnown",
-                [](World& world) {
-                  lose(world, "n1");
-                  world.nodes["n1"].agent.reset();
-                }},
-        NotLost{"OnlyItsAgentIsAway",
-                [](World& world) {
-                  world.nodes["n1"].agent = AgentPod{.ready = false, .lasts = kElapsed};
-                }},
-        NotLost{"ItsKubeletSaysNotReady",
-                [](World& world) {
-                  lose(world, "n1");
-                  world.nodes["n1"].node->ready = api::ConditionStatus::False;
-                }},
-        NotLost{"ItIsBackAndStillTainted",
-                [](World& world) {
-                  world.nodes["n1"].node->taints = {{api::kOutOfServiceTaint, "", "NoExecute"}};
-                }},
-        NotLost{"TheOtherIsLostToo",
-                [](World& world) {
-                  lose(world, "n1");
-                  lose(world, "n2");
-                }},
-        NotLost{"TheOtherIsNotReady",
-                [](World& world) {
-                  lose(world, "n1");
-                  world.nodes["n2"].node->ready = api::ConditionStatus::False;
-                }},
-        NotLost{"TheOtherHasNoAgentNow",
-                [](World& world) {
-                  lose(world, "n1");
-                  world.nodes["n2"].agent->ready = false;
-                }},
-        NotLost{"TheOtherHasRebootedSince", [](World& world) {
-                  lose(world, "n1");
-                  world.nodes["n2"].node->boot_id = "boot-2";
-                }}));
+    ::testing::Values(NotLost{"TheHolderIsReady", [](NodeView&, NodeView&) {}},
+                      NotLost{"ItsAgentIsReady",
+                              [](NodeView& holder, NodeView&) {
+                                lose(holder);
+                                holder.agent->ready = true;
+                              }},
+                      NotLost{"OfItsAgentNothingIsKnown",
+                              [](NodeView& holder, NodeView&) {
+                                lose(holder);
+                                holder.agent.reset();
+                              }},
+                      NotLost{"OnlyItsAgentIsAway",
+                              [](NodeView& holder, NodeView&) {
+                                holder.agent = AgentPod{.ready = false, .lasts = kElapsed};
+                              }},
+                      NotLost{"ItsKubeletSaysNotReady",
+                              [](NodeView& holder, NodeView&) {
+                                lose(holder);
+                                holder.node->ready = api::ConditionStatus::False;
+                              }},
+                      NotLost{"ItIsBackAndStillTainted",
+                              [](NodeView& holder, NodeView&) {
+                                holder.node->taints = {{api::kOutOfServiceTaint, "", "NoExecute"}};
+                              }},
+                      NotLost{"TheOtherIsLostToo",
+                              [](NodeView& holder, NodeView& other) {
+                                lose(holder);
+                                lose(other);
+                              }},
+                      NotLost{"TheOtherIsNotReady",
+                              [](NodeView& holder, NodeView& other) {
+                                lose(holder);
+                                other.node->ready = api::ConditionStatus::False;
+                              }},
+                      NotLost{"TheOtherHasNoAgentNow",
+                              [](NodeView& holder, NodeView& other) {
+                                lose(holder);
+                                other.agent->ready = false;
+                              }},
+                      NotLost{"TheOtherHasRebootedSince", [](NodeView& holder, NodeView& other) {
+                                lose(holder);
+                                other.node->boot_id = "boot-2";
+                              }}));
 
+// Whichever of them comes first in the list.
 TEST_P(AddressesThatStay, WithTheirNode) {
-  World world = settled_world(2);
-  GetParam().change(world);
-  said_by(world, "n2") = address_of("n1");
-  write_list(world);
-  EXPECT_EQ(address_given(world, "n1"), address_of("n1"));
+  for (const auto& [holder, other] : {std::pair("n1", "n2"), std::pair("n2", "n1")}) {
+    World world = settled_world(2);
+    GetParam().change(world.nodes[holder], world.nodes[other]);
+    said_by(world, other) = address_of(holder);
+    write_list(world);
+    EXPECT_EQ(address_given(world, holder), address_of(holder)) << holder;
+  }
 }
 
 TEST(Addresses, AtWhichNoPeerAnswersAreRefused) {
