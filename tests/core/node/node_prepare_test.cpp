@@ -4,9 +4,12 @@
 namespace cdom::core {
 namespace {
 
+using testing::Contains;
+using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 TEST(NodePrepare, WaitsForTheAddressThatItsDaemonBinds) {
   NodeScene scene;
@@ -21,6 +24,29 @@ TEST(NodePrepare, WaitsForTheAddressThatItsDaemonBinds) {
   scene.settle().daemon_ready().settle();
   EXPECT_TRUE(scene.is_prepared("a"));
   EXPECT_EQ(scene.report().address, "10.0.0.1");
+}
+
+// The reason is another tenant's, and would be told to who waits.
+TEST(NodePrepare, WaitsForNoReasonOfTheDaemonBefore) {
+  NodeScene scene;
+  scene.settle();
+  scene.world.daemon->group = "another";
+  scene.world.daemon->phase = base::DaemonPhase::Failed;
+  scene.world.daemon->message = "nvidia-imex of another: no file";
+  scene.show(train().admits("a")).prepare("a");
+  std::set<std::string> reasons;
+  const auto apply = [&](const auto& intent) {
+    reasons.insert(scene.reason("a"));
+    scene.apply(intent);
+    return true;
+  };
+  while (scene.starts == 0) {
+    const NodePlan next = scene.plan();
+    ASSERT_FALSE(NodeScene::is_empty(next));
+    NodeScene::apply_each(next, apply);
+  }
+  EXPECT_THAT(reasons, Contains("the IMEX daemon is about to start"));
+  EXPECT_THAT(reasons, Each(Not(HasSubstr("another"))));
 }
 
 TEST(NodePrepare, PreparesTheClaimThatAListAdmitsOnceItsDaemonIsReady) {

@@ -42,6 +42,46 @@ TEST(NodeReport, CostsOneWriteForAFormation) {
   EXPECT_THAT(scene.group()->unreachable, IsEmpty());
 }
 
+NodeScene scene_of_two() {
+  NodeScene scene;
+  scene.settle().show(train(2).admits("a")).prepare("a").settle();
+  scene.advance(seconds(1)).daemon_ready({1}).settle();
+  return scene;
+}
+
+// The agent asks when the disk takes no checkpoint.
+std::optional<api::DaemonState> told_without_a_checkpoint(const NodeScene& scene,
+                                                          const NodePlan& plan) {
+  const auto told = report_of_failure(scene.world, plan);
+  if (!told) return std::nullopt;
+  EXPECT_THAT(told->report.groups.at(0).connected, IsEmpty());
+  EXPECT_FALSE(told->report.groups.at(0).last_loss) << "what is not remembered";
+  return told->report.groups.at(0).state;
+}
+
+TEST(NodeReport, SaysWithoutACheckpointThatTheDaemonDoesNotServe) {
+  NodeScene scene = scene_of_two();
+  EXPECT_EQ(told_without_a_checkpoint(scene, scene.plan()), std::nullopt);
+  NodeScene dead = scene;
+  dead.daemon_dies();
+  EXPECT_EQ(told_without_a_checkpoint(dead, dead.plan()), api::DaemonState::Failed);
+  // Also where the next one starts already.
+  scene.daemon_is_another(base::DaemonPhase::Starting);
+  EXPECT_EQ(told_without_a_checkpoint(scene, scene.plan()), api::DaemonState::Failed);
+}
+
+TEST(NodeReport, SaysNothingOfAnEndWithoutACheckpoint) {
+  NodeScene scene = scene_of_two();
+  scene.daemon_dies();
+  NodePlan plan = scene.plan();
+  for (ServerIntent& intent : plan.on_server) {
+    if (auto* report = std::get_if<PublishReport>(&intent)) {
+      report->report.groups.at(0).state = api::DaemonState::Stopped;
+    }
+  }
+  EXPECT_EQ(told_without_a_checkpoint(scene, plan), std::nullopt);
+}
+
 TEST(NodeReport, SummarisesTheStateThatWeighsMostInTheTableOfReasons) {
   using api::DaemonState;
   struct Weighed {
