@@ -74,7 +74,7 @@ second_up_keeps_what_is_there() {
 }
 
 serves_the_resource_api() {
-  local -A versions=([1.33]="v1beta1 v1beta2" [1.34]="v1" [1.35]="v1" [1.36]="v1" [1.37]="v1")
+  local -A versions=([1.32]="v1beta1" [1.33]="v1beta1 v1beta2" [1.34]="v1" [1.35]="v1" [1.36]="v1" [1.37]="v1")
   expect "${versions[$VERSION]}" "$(resource_api_versions "$MAIN")"
 }
 
@@ -84,11 +84,17 @@ pods_are_made_for_jobs() {
 }
 
 scheduler_allocates_claims() {
-  local -A version=([1.33]=v1beta2 [1.34]=v1 [1.35]=v1 [1.36]=v1 [1.37]=v1)
-  local api=resource.k8s.io/${version[$VERSION]} now
+  local -A version=([1.32]=v1beta1 [1.33]=v1beta2 [1.34]=v1 [1.35]=v1 [1.36]=v1 [1.37]=v1)
+  local api=resource.k8s.io/${version[$VERSION]} now device='{name: channel-0}'
+  local request='{name: channel, exactly: {deviceClassName: channels}}'
+  if [ "${version[$VERSION]}" = v1beta1 ]; then
+    device='{name: channel-0, basic: {}}' request='{name: channel, deviceClassName: channels}'
+  fi
   now=$(date --utc +%FT%TZ)
   kubectl apply -f - >/dev/null <<END
-{apiVersion: v1, kind: Node, metadata: {name: node-1}}
+apiVersion: v1
+kind: Node
+metadata: {name: node-1}
 ---
 apiVersion: $api
 kind: DeviceClass
@@ -102,12 +108,12 @@ spec:
   driver: driver.example
   nodeName: node-1
   pool: {name: node-1, generation: 1, resourceSliceCount: 1}
-  devices: [{name: channel-0}]
+  devices: [$device]
 ---
 apiVersion: $api
 kind: ResourceClaimTemplate
 metadata: {name: channel}
-spec: {spec: {devices: {requests: [{name: channel, exactly: {deviceClassName: channels}}]}}}
+spec: {spec: {devices: {requests: [$request]}}}
 ---
 apiVersion: v1
 kind: Pod

@@ -235,6 +235,8 @@ void expect_the_same_in_both_encodings(const Client& client, std::size_t at_leas
 }
 
 TEST_F(RealApi, GivesTheSameInProtobufAndInJson) {
+  const auto discovered = client->discover();
+  ASSERT_TRUE(discovered) << discovered.error().message;
   api::Node node;
   node.meta.name = base::cat("real-", run);
   node.meta.labels[api::kNodeCliqueLabel] = "real.1";

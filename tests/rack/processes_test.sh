@@ -28,7 +28,7 @@ time_to_not_ready() { # DOMAIN COMMAND…
 
 # What kubelet says of the channel in the pod's status, as the agent has told it. Kubelet does from Kubernetes 1.36 on: before, the
 # feature gate ResourceHealthStatus is off where nobody switches it on.
-kubelet_tells_health() { [[ ${KUBERNETES:-} != 1.3[345] ]]; }
+kubelet_tells_health() { [[ ${KUBERNETES:-} != 1.3[2345] ]]; }
 told_health() {
   kubectl get pod train-n02 -o 'jsonpath={range .status.containerStatuses[0].allocatedResourcesStatus[*].resources[*]}{.resourceID} {.health} {.message}{"\n"}{end}'
 }
@@ -41,7 +41,7 @@ wake_imex() { on_node "$1" pkill -CONT -x nvidia-imex; }
 
 # What kubelets, the scheduler and the operator have written, read in either encoding.
 same_in_both_encodings() {
-  env HAS_A_DOMAIN=1 KUBECONFIG="$work/cluster/identities/admin.kubeconfig" build/release/tests/kube/real_api_test \
+  env HAS_A_DOMAIN=1 KUBECONFIG="$work/cluster/identities/admin.kubeconfig" "$build/tests/kube/real_api_test" \
     --gtest_brief=1 --gtest_filter='*GivesTheSame*'
 }
 

@@ -6,7 +6,7 @@ work=$(mktemp -d)
 manifests=manifests/test # what is installed
 # What docs/install.md adds to it before Kubernetes 1.34, as the last component.
 last_component=
-[ "${KUBERNETES:-}" != 1.33 ] || last_component=kubernetes-1.32/component
+case ${KUBERNETES:-} in 1.32 | 1.33) last_component=kubernetes-1.32/component ;; esac
 cleanup() {
   tools/cluster --dir "$work/cluster" down
   rm -rf "$work"

@@ -17,6 +17,8 @@ class Release:
 RELEASES = {
     # Kubelets of all releases restart containers after a second (node_files.py); those before 1.35 refuse that without the gate
     # KubeletCrashLoopBackOffMax.
+    "1.32": Release("v1.32.13", "go-1.32.mod", ("v1beta1",), ("v1beta1",), "v1beta1", "kubelet_1.33",
+                    ("DynamicResourceAllocation", "KubeletCrashLoopBackOffMax")),
     "1.33": Release("v1.33.13", "go-1.33.mod", ("v1beta2", "v1beta1"), ("v1beta2", "v1beta1"), "v1beta1", "kubelet_1.33",
                     ("DynamicResourceAllocation", "KubeletCrashLoopBackOffMax")),
     "1.34": Release("v1.34.4", "go-1.34.mod", ("v1", "v1beta2", "v1beta1"), ("v1",), feature_gates=("KubeletCrashLoopBackOffMax",)),
