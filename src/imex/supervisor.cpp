@@ -129,7 +129,7 @@ class Supervisor::Loop {
   bool lacks_hosts_ = false;   // the file, at the last look
   std::string hosts_problem_;  // why it could not be written again
   DaemonStatus reported_;
-  bool is_ending_ = false, offers_tool_ = false;
+  bool is_ending_ = false, leaves_wish_ = false, offers_tool_ = false;
   std::vector<pollfd> polled_;
 };
 
@@ -290,6 +290,8 @@ DaemonStatus Supervisor::Loop::reported_status() const {
   status.driver_paused = fabric_.is_paused();
   status.lacks = node_.lacks();
   status.looks = !options_.check_command.empty();
+  // By its successor.
+  if (leaves_wish_ && !status.running) status.starts_again = true;
   return status;
 }
 
@@ -515,6 +517,7 @@ void Supervisor::Loop::run(const std::stop_token& stop, const std::function<Dura
   fabric_.end();
   node_.end();
   const bool is_wanted = keeper_.wanted().has_value();
+  leaves_wish_ = is_wanted && !is_hosts();
   keeper_.stop();
   while (daemon_) step(std::chrono::hours(1));
   // Nobody else can have it: the lock is ours.

@@ -579,6 +579,23 @@ TEST(ImexSupervisor, EndsTheDaemonWhenItIsToldToEnd) {
   EXPECT_FALSE(std::filesystem::exists(rig.node(0).options.socket_path));
 }
 
+// The wish stays, so that a successor of this boot goes on with it: nobody may take the slot for
+// free.
+TEST(ImexSupervisor, SaysWhenItEndsThatItsDaemonStartsAgain) {
+  Rig rig(1);
+  rig.start(0);
+  ASSERT_TRUE(rig.until_phase(0, DaemonPhase::Ready));
+  run_to_the_end(rig.node(0));
+  rig.node(0).agent->read();
+  const auto& told = rig.node(0).agent->state;
+  ASSERT_TRUE(told);
+  EXPECT_FALSE(told->running);
+  EXPECT_EQ(told->starts_again, true);
+  rig.node(0).close();
+  ASSERT_TRUE(rig.node(0).open());
+  EXPECT_TRUE(rig.until([] { return daemon_pids().size() == 1; }));
+}
+
 TEST(ImexSupervisor, LeavesNoFileWhenNoDaemonIsWanted) {
   Rig rig(1);
   rig.start(0);
