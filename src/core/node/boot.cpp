@@ -101,6 +101,7 @@ void take_over_daemon(NodeDraft& draft) {
   forget_let_go(draft);
   if (draft.checkpoint.served || !world.daemon || !world.daemon->running) return;
   const SeenDaemon& daemon = *world.daemon;
+  if (draft.checkpoint.stopped.contains(daemon.group)) return;  // it is stopped again
   std::map<std::string, PreparedClaim> claims = claims_found(draft, daemon.group);
   const bool stands = is_standing(draft.checkpoint, daemon.group);
   const bool was_ahead = !stands && has_no_claims(draft, claims);

@@ -157,6 +157,43 @@ TEST(NodeStopped, EndsADaemonThatRunsOrMayRunInASlotThatWasGivenUp) {
   }
 }
 
+// A successor of its supervisor has started it while the next group was served already.
+TEST(NodeStopped, EndsADaemonThatRunsOnceMoreWhileAnotherGroupIsServed) {
+  NodeScene scene = serving();
+  const std::string group = scene.group()->group;
+  const SeenDaemon daemon = *scene.world.daemon;
+  scene.unprepare("a").settle();
+  ASSERT_EQ(scene.stops, 1);
+  scene.world.daemon.reset();
+  scene.world.supervisor_error = "connection refused";
+  scene.show_no_lists();  // none has it any more: that it was stopped is known here only
+  scene.show(ListBuilder("other-uid").admits("b")).prepare("b").settle();
+  ASSERT_TRUE(scene.world.checkpoint.served);
+  ASSERT_NE(scene.world.checkpoint.served->group, group);
+
+  scene.world.daemon = daemon;
+  EXPECT_THAT(scene.reason("b"), HasSubstr("IMEX group " + group + " still runs"));
+  scene.settle();
+  EXPECT_EQ(scene.stops, 2);
+  scene.daemon_has_ended().settle().daemon_ready().settle();
+  EXPECT_TRUE(scene.is_prepared("b"));
+  EXPECT_FALSE(scene.world.checkpoint.stopped.contains(group));
+}
+
+// Its claim is still in the stored report, as while the API server is away.
+TEST(NodeStopped, IsNotTakenOverWhenItRunsOnceMore) {
+  NodeScene scene = serving();
+  const SeenDaemon daemon = *scene.world.daemon;
+  const auto report = scene.world.report;
+  scene.unprepare("a").settle();
+  scene.world.daemon = daemon;
+  scene.world.report = report;
+  scene.settle();
+  EXPECT_EQ(scene.stops, 2);
+  EXPECT_FALSE(scene.world.checkpoint.served);
+  EXPECT_TRUE(scene.world.checkpoint.claims.empty());
+}
+
 TEST(NodeStopped, IsNotSaidOfASlotWhoseDaemonMayStartAgainThoughTheCheckpointIsLost) {
   NodeScene scene;
   api::NodeList list = train(1);

@@ -235,7 +235,10 @@ std::string claims_text(const NodeDraft& draft, std::string_view group,
 
 void stop_what_has_ended(NodeDraft& draft) {
   const auto& daemon = draft.world.daemon;
-  if (!daemon || daemon->host_managed || daemon->stopping || draft.checkpoint.served) return;
+  const auto& served = draft.checkpoint.served;
+  if (!daemon || daemon->host_managed || daemon->stopping) return;
+  // What is served now waits for the end of what runs, and takes the place of what may start.
+  if (served && (served->group == daemon->group || !daemon->running)) return;
   if (!draft.checkpoint.stopped.contains(daemon->group)) return;
   if (!daemon->running && !base::may_start_by_itself(*daemon)) return;
   if (draft.held_back(kDaemonSetback) == nullptr) draft.stop_daemon();

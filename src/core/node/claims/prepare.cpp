@@ -318,6 +318,12 @@ std::string lack_of(NodeDraft& draft, const PreparedClaim& claim) {
   }
   const auto& daemon = draft.world.daemon;
   if (!daemon) return cat("the IMEX supervisor does not answer: ", draft.world.supervisor_error);
+  if (daemon->running && !daemon->host_managed && daemon->group != served->group) {
+    const std::string stuck = why_not_ending(*daemon);
+    return stuck.empty()
+               ? cat("the daemon of IMEX group ", daemon->group, " still runs on this node")
+               : stuck;
+  }
   if (draft.stops_daemon || (daemon->stopping && is_running_for(daemon, *served))) {
     const std::string stuck = why_not_ending(*daemon);
     return stuck.empty()

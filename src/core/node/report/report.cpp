@@ -475,6 +475,14 @@ bool is_without_slot_elsewhere(NodeDraft& draft, const StoppedImexGroup& stopped
   return false;
 }
 
+// It is stopped then, which is known by the checkpoint only.
+bool may_run_once_more(const NodeWorld& world, const StoppedImexGroup& stopped) {
+  if (stopped.slot < 0) return false;  // there is no daemon
+  if (!world.daemon) return !world.supervisor_has_ended;
+  return world.daemon->group == stopped.group &&
+         (world.daemon->running || base::may_start_by_itself(*world.daemon));
+}
+
 // Whether no node list keeps a slot for this node any more: nobody can need "stopped".
 bool is_without_slot(NodeDraft& draft, const StoppedImexGroup& stopped) {
   if (stopped.clique != draft.checkpoint.clique) return is_without_slot_elsewhere(draft, stopped);
@@ -526,7 +534,7 @@ void publish_report(NodeDraft& draft) {
 void forget_stopped(NodeDraft& draft) {
   if (!draft.world.lists_synced) return;
   const auto erased = std::erase_if(draft.checkpoint.stopped, [&](const auto& entry) {
-    return is_without_slot(draft, entry.second);
+    return !may_run_once_more(draft.world, entry.second) && is_without_slot(draft, entry.second);
   });
   if (erased > 0) draft.save_checkpoint();
 }
