@@ -79,18 +79,33 @@ AgentMetrics::AgentMetrics(base::Registry* registry) : registry_(registry) {
     request_seconds(*registry_, operation);
   }
   refused_prepares();
-  registry_->counter("nvidia_dra_node_unprepare_errors_total",
-                     "0, as this driver ends each claim that it is asked to; by NVIDIA's DRA "
-                     "driver's name.",
-                     {{"driver", api::kDriver}, {"error_type", "unprepare_devices"}});
+  failed_unprepares();
 }
 
-void AgentMetrics::answered_prepare(Outcome outcome, base::Duration took) const {
+void AgentMetrics::answered(Operation operation, const CallAnswer& answer) const {
   if (registry_ == nullptr) return;
+  const bool prepares = operation == Operation::Prepare;
+  if (prepares) {
+    answered_prepare(answer);
+  } else {
+    unprepares(*registry_).add();
+    if (!answer.error.empty()) failed_unprepares().add();
+  }
+  const std::string name = prepares ? "prepare" : "unprepare";
+  requests(*registry_, name).add();
+  if (answer.took) {
+    request_seconds(*registry_, name).observe(std::chrono::duration<double>(*answer.took).count());
+  }
+}
+
+void AgentMetrics::answered_prepare(const CallAnswer& answer) const {
+  const Outcome outcome = answer.error.empty() ? Outcome::Prepared
+                          : answer.permanent   ? Outcome::Refused
+                                               : Outcome::Failed;
   prepares(*registry_, outcome).add();
-  prepare_seconds(*registry_, outcome).observe(std::chrono::duration<double>(took).count());
-  answered("prepare", took);
   if (outcome != Outcome::Prepared) refused_prepares().add();
+  if (!answer.took) return;
+  prepare_seconds(*registry_, outcome).observe(std::chrono::duration<double>(*answer.took).count());
 }
 
 base::Number& AgentMetrics::refused_prepares() const {
@@ -99,15 +114,12 @@ base::Number& AgentMetrics::refused_prepares() const {
                             {{"driver", api::kDriver}, {"error_type", "prepare_devices"}});
 }
 
-void AgentMetrics::answered_unprepare(base::Duration took) const {
-  if (registry_ == nullptr) return;
-  answered("unprepare", took);
-  unprepares(*registry_).add();
-}
-
-void AgentMetrics::answered(const std::string& operation, base::Duration took) const {
-  requests(*registry_, operation).add();
-  request_seconds(*registry_, operation).observe(std::chrono::duration<double>(took).count());
+base::Number& AgentMetrics::failed_unprepares() const {
+  return registry_->counter(
+      "nvidia_dra_node_unprepare_errors_total",
+      "Claims that could not be unprepared in time, for which kubelet asks again; by NVIDIA's DRA "
+      "driver's name.",
+      {{"driver", api::kDriver}, {"error_type", "unprepare_devices"}});
 }
 
 void AgentMetrics::see(const core::NodeWorld& world) {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "compute_domain/base/clock.h"
+#include "compute_domain/agent/mailbox.h"
 #include "compute_domain/base/metrics.h"
 #include "compute_domain/core/node_world.h"
 
@@ -19,17 +19,17 @@ class AgentMetrics {
     Failed,   // kubelet tries again
     Refused,  // no repetition can help
   };
-  // The answer to a question that kubelet asked `took` ago.
-  void answered_prepare(Outcome outcome, base::Duration took) const;
-  void answered_unprepare(base::Duration took) const;
+  // Thread-safe.
+  void answered(Operation operation, const CallAnswer& answer) const;
 
   // What the node is now: its daemon, the calls that wait, and what is prepared.
   void see(const core::NodeWorld& world);
 
  private:
   void see_daemon(const std::optional<core::SeenDaemon>& daemon);
-  void answered(const std::string& operation, base::Duration took) const;
+  void answered_prepare(const CallAnswer& answer) const;
   base::Number& refused_prepares() const;  // counted from 0
+  base::Number& failed_unprepares() const;
   void count_start(const core::SeenDaemon& daemon);
 
   base::Registry* const registry_;

@@ -88,26 +88,19 @@ Result<void> Apply::act(const core::RemoveCdi& intent) {
 
 Result<void> Apply::act(const core::AnswerPrepared& intent) {
   refusals_.was_prepared(intent.claim_uid);
-  const auto took =
-      mailbox_.answer(Operation::Prepare, intent.claim_uid, {.devices = intent.devices});
-  if (took) metrics_.answered_prepare(AgentMetrics::Outcome::Prepared, *took);
+  mailbox_.answer(Operation::Prepare, intent.claim_uid, {.devices = intent.devices});
   return {};
 }
 
 Result<void> Apply::act(const core::AnswerFailed& intent) {
-  const auto took = mailbox_.answer(Operation::Prepare, intent.claim_uid,
-                                    {.error = intent.error, .permanent = intent.permanent});
+  mailbox_.answer(Operation::Prepare, intent.claim_uid,
+                  {.error = intent.error, .permanent = intent.permanent});
   refusals_.add(intent.claim_uid, intent.reason.empty() ? intent.error : intent.reason);
-  using Outcome = AgentMetrics::Outcome;
-  if (took) {
-    metrics_.answered_prepare(intent.permanent ? Outcome::Refused : Outcome::Failed, *took);
-  }
   return {};
 }
 
 Result<void> Apply::act(const core::AnswerUnprepared& intent) {
-  const auto took = mailbox_.answer(Operation::Unprepare, intent.claim_uid, {});
-  if (took) metrics_.answered_unprepare(*took);
+  mailbox_.answer(Operation::Unprepare, intent.claim_uid, {});
   return {};
 }
 

@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 
-#include "agent/agent_metrics.h"
 #include "agent/daemon_history.h"
 #include "agent/refusals.h"
 #include "agent/setbacks.h"
@@ -18,16 +17,14 @@ namespace cdom::agent {
 class Apply {
  public:
   Apply(NodePorts& ports, const core::NodeIdentity& self, core::Checkpoint& checkpoint,
-        Mailbox& mailbox, Refusals& refusals, DaemonHistory& daemon, Setbacks& setbacks,
-        const AgentMetrics& metrics)
+        Mailbox& mailbox, Refusals& refusals, DaemonHistory& daemon, Setbacks& setbacks)
       : ports_(ports),
         self_(self),
         checkpoint_(checkpoint),
         mailbox_(mailbox),
         refusals_(refusals),
         daemon_(daemon),
-        setbacks_(setbacks),
-        metrics_(metrics) {}
+        setbacks_(setbacks) {}
 
   // False: it stopped at a setback, and a new plan goes on without what that is of. An error is
   // the node's, and nothing can go on.
@@ -56,7 +53,6 @@ class Apply {
   Refusals& refusals_;
   DaemonHistory& daemon_;
   Setbacks& setbacks_;
-  const AgentMetrics& metrics_;
 };
 
 }  // namespace cdom::agent

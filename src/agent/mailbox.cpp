@@ -50,10 +50,23 @@ void Mailbox::post(Call call) {
   on_news_();
 }
 
-void Mailbox::refuse(const Letter& letter) const {
-  letter.call.reply({.error = cat(letter.claim(), ": ", limits_.most,
-                                  " other calls are in progress on this node; kubelet tries again"),
-                     .took = letter.age(clock_.elapsed())});
+void Mailbox::on_answer(std::function<void(Operation, const CallAnswer&)> told) {
+  const std::lock_guard lock(telling_);
+  told_ = std::move(told);
+}
+
+void Mailbox::reply(const Letter& letter, const CallAnswer& answer) {
+  {
+    const std::lock_guard lock(telling_);
+    if (told_) told_(letter.call.operation, answer);
+  }
+  letter.call.reply(answer);
+}
+
+void Mailbox::refuse(const Letter& letter) {
+  reply(letter, {.error = cat(letter.claim(), ": ", limits_.most,
+                              " other calls are in progress on this node; kubelet tries again"),
+                 .took = letter.age(clock_.elapsed())});
 }
 
 std::size_t& Mailbox::count(Operation operation) {
@@ -127,7 +140,7 @@ void Mailbox::withdraw(const std::string& uid, std::uint64_t number) {
           : cat(letter->claim(),
                 ": given up before an earlier call for it had ended; kubelet tries again");
   on_news_();
-  letter->call.reply({.error = error, .took = letter->age(clock_.elapsed())});
+  reply(*letter, {.error = error, .took = letter->age(clock_.elapsed())});
 }
 
 std::optional<base::Duration> Mailbox::answer(Operation operation, const std::string& uid,
@@ -143,7 +156,7 @@ std::optional<base::Duration> Mailbox::answer(Operation operation, const std::st
     letter = take(queue, first.number);
   }
   answer.took = letter->age(clock_.elapsed());
-  letter->call.reply(answer);
+  reply(*letter, answer);
   return answer.took;
 }
 
@@ -163,7 +176,7 @@ void Mailbox::end_overdue() {
   on_news_();
   const std::string how = cat(" after ", base::short_duration(limits_.patience));
   for (const Shared& letter : overdue) {
-    letter->call.reply({.error = letter->unanswered(how), .took = letter->age(now)});
+    reply(*letter, {.error = letter->unanswered(how), .took = letter->age(now)});
   }
 }
 

@@ -65,9 +65,12 @@ class NodeAgent::Shell {
         server_(clock, options_.self.name),
         daemon_(clock),
         setbacks_(clock),
-        agent_metrics_(metrics),
-        apply_(ports_, options_.self, checkpoint_, mailbox_, refusals_, daemon_, setbacks_,
-               agent_metrics_) {}
+        agent_metrics_(std::make_shared<AgentMetrics>(metrics)),
+        apply_(ports_, options_.self, checkpoint_, mailbox_, refusals_, daemon_, setbacks_) {
+    mailbox_.on_answer([counts = agent_metrics_](Operation operation, const CallAnswer& answer) {
+      counts->answered(operation, answer);
+    });
+  }
 
   [[nodiscard]] const std::vector<core::DeviceHealth>& devices() const { return devices_; }
   [[nodiscard]] bool has_published() const { return has_published_; }
@@ -347,7 +350,7 @@ class NodeAgent::Shell {
     if (!world.daemon && world.elapsed - world.supervisor_silent_since >= kSupervisorPatience) {
       world.faults.push_back({core::kFaultImex, "ImexSupervisorSilent", world.supervisor_error});
     }
-    agent_metrics_.see(world);
+    agent_metrics_->see(world);
     show_asked(world);
     server_.keep_only(checkpoint_, world.prepares,
                       world.daemon && world.daemon->phase == base::DaemonPhase::Recovering);
@@ -549,7 +552,7 @@ class NodeAgent::Shell {
   ServerView server_;
   DaemonHistory daemon_;
   Setbacks setbacks_;
-  AgentMetrics agent_metrics_;
+  const std::shared_ptr<AgentMetrics> agent_metrics_;  // with the mailbox
   std::string fabric_error_, last_address_, cannot_start_;
   std::vector<base::NodeLack> lacks_;
   std::optional<base::Duration> not_looked_since_;

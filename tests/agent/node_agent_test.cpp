@@ -550,6 +550,34 @@ TEST(NodeAgent, CountsWhatItDoes) {
   }
 }
 
+// What no plan answers: the calls that the mailbox ends.
+TEST(NodeAgent, CountsCallsThatEndWithoutAnAnswer) {
+  base::Registry metrics;
+  Rig rig;
+  rig.metrics = &metrics;
+  rig.start_agent();
+  rig.settle();
+  const core::ClaimRef claim = rig.make_claim("a");
+  rig.write_list({claim.uid});
+  ASSERT_EQ(rig.prepare(claim).state, ClaimStep::State::Done);
+  rig.checkpoints.error = base::Error{base::ErrorKind::Unavailable, "no space left on device"};
+  rig.agent->unprepare(claim);
+  rig.agent->prepare(rig.make_claim("b"));
+  rig.pass(seconds(50));
+  const std::string text = metrics.render();
+  for (
+      const char* line :
+      {R"(compute_domain_agent_prepares_total{outcome="Prepared"} 1)",
+       R"(compute_domain_agent_prepares_total{outcome="Failed"} 1)",
+       "compute_domain_agent_unprepares_total 1",
+       R"(nvidia_dra_requests_total{driver="compute-domain.nvidia.com",operation="prepare"} 2)",
+       R"(nvidia_dra_requests_total{driver="compute-domain.nvidia.com",operation="unprepare"} 1)",
+       R"(nvidia_dra_node_prepare_errors_total{driver="compute-domain.nvidia.com",error_type="prepare_devices"} 1)",
+       R"(nvidia_dra_node_unprepare_errors_total{driver="compute-domain.nvidia.com",error_type="unprepare_devices"} 1)"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+}
+
 // Else a rate would not see the first one.
 TEST(NodeAgent, CountsFromZero) {
   base::Registry metrics;

@@ -62,6 +62,9 @@ class Mailbox {
 
   void post(Call call);
 
+  // Called with each answer, whoever gives it, by the thread that does; the one that was set last.
+  void on_answer(std::function<void(Operation, const CallAnswer&)> told);
+
   // The calls that have their turn.
   void show(core::NodeWorld& world) const;
   // Another number when those are others.
@@ -87,7 +90,8 @@ class Mailbox {
 
   // Gives the one for which there is no room: this one, one that was there, or null.
   Shared add(const Shared& letter);
-  void refuse(const Letter& letter) const;
+  void reply(const Letter& letter, const CallAnswer& answer);
+  void refuse(const Letter& letter);
   std::size_t& count(Operation operation);
   // Under the mutex; null when no namespace has so many more prepares than this one that it would
   // not take the place back in turn.
@@ -104,6 +108,8 @@ class Mailbox {
   Queues by_uid_;
   std::size_t prepares_ = 0, unprepares_ = 0;
   std::uint64_t last_number_ = 0, revision_ = 0;
+  std::mutex telling_;
+  std::function<void(Operation, const CallAnswer&)> told_;
 };
 
 }  // namespace cdom::agent
